@@ -92,6 +92,11 @@ t.test('the rules catch offenders', async (t) => {
     ],
   );
   offence(
+    'objects are written plainly',
+    { 'src/api/a.ts': 'f({\n  ...{ a, b },\n  ...(c && { d }),\n  ...e,\n}); // ...{ a }' },
+    ['src/api/a.ts:2: ...{ is for the formatter alone; write the members one by one'],
+  );
+  offence(
     'SQL only in the driver',
     {
       'src/api/a.ts': 'db.run(`SELECT id\n  FROM tenants`);\n// DELETE FROM tenants\nf("Select one from the list");',

@@ -33,7 +33,11 @@ export class BodyPool implements BodyReader {
     this.#pool = new FairPool({
       startThreads: (onIdle) =>
         new JobPool<BodyJob, BodyResult>({
-          ...{ name: 'body parser', threads, memoryMb, jobMs, onIdle },
+          name: 'body parser',
+          threads,
+          memoryMb,
+          jobMs,
+          onIdle,
           entry: new URL('./body-worker.ts', import.meta.url),
           onTrouble: (error) =>
             log.error({ error, reason: describeError(error) }, 'a body parser thread died and was replaced'),

@@ -113,7 +113,12 @@ function page({ messages, next, stoppedEarly }: MessagePage, limit: number) {
 
 function record({ id, submissionId, state, from, recipient, subject, labels, createdAt }: FoundMessage) {
   return {
-    ...{ id, submission_id: submissionId, state, from, to: recipient, subject },
+    id,
+    submission_id: submissionId,
+    state,
+    from,
+    to: recipient,
+    subject,
     ...givenLabels(labels),
     created_at: toTimestamp(createdAt),
   };

@@ -49,7 +49,8 @@ export function sentMailEndpoints(store: SentMailStore): Endpoint[] {
         from,
         subject,
       },
-      ...{ tags: labels?.tags ?? null, metadata: labels?.metadata ?? null },
+      tags: labels?.tags ?? null,
+      metadata: labels?.metadata ?? null,
       messages: messages.map(({ id, recipient, copy, state }) => ({ id, to: recipient, kind: copy ?? 'to', state })),
       rejected,
     });

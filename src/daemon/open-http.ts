@@ -68,7 +68,10 @@ export async function openSite(
   opened.add(() => hits.close());
   const links = linkPages({ store, clock, log, hits, keys: (keyId) => identity.linkKeys.get(keyId) });
   const portal = portalRoutes(config, foundation, {
-    ...{ ...parts, templates, reader, submission },
+    ...parts,
+    templates,
+    reader,
+    submission,
     scheduling: accepting.scheduling,
   });
   const open = createPublicPages();

@@ -18,7 +18,10 @@ export function giveUp(kit: EndWaitingKit, message: ClaimedMessage, reason: stri
   const at = clock.now();
   const facts = { peer: noPeer('prepare', reason), attempt: message.attempt };
   return store.queue.endWaiting({
-    ...{ messageId: message.id, tenantId: message.tenantId, at, attempt: null },
+    messageId: message.id,
+    tenantId: message.tenantId,
+    at,
+    attempt: null,
     transition: { to: 'failed', reason },
     event: failedEvent({ id: ids.next(), at }, message, facts),
   });
@@ -29,7 +32,10 @@ export function cancel(kit: EndWaitingKit, message: ClaimedMessage, cancellation
   const { store, clock, ids } = kit;
   const at = clock.now();
   return store.queue.endWaiting({
-    ...{ messageId: message.id, tenantId: message.tenantId, at, attempt: null },
+    messageId: message.id,
+    tenantId: message.tenantId,
+    at,
+    attempt: null,
     transition: { to: 'canceled', reason: cancellation.reason },
     event: canceledEvent({ id: ids.next(), at }, message, cancellation),
   });

@@ -37,7 +37,11 @@ export function withOwnServices<T>(
       queue,
       // The next daemon looks at all that is scheduled.
       scheduling: createScheduling({
-        ...{ store, clock, ids, log: silentLogger, lifetimeMs: config.delivery.lifetime },
+        store,
+        clock,
+        ids,
+        log: silentLogger,
+        lifetimeMs: config.delivery.lifetime,
         onScheduled: () => {},
       }),
       vault,

@@ -98,7 +98,10 @@ function newSubmission(
     text: content.text,
     headers,
     sendAt: request.sendAt,
-    ...{ lists: request.lists, attachments: request.attachments, labels: request.labels, tracking: request.tracking },
+    lists: request.lists,
+    attachments: request.attachments,
+    labels: request.labels,
+    tracking: request.tracking,
     recipients: request.recipients.map((recipient) => ({
       messageId: ids.next(),
       ...recipient,

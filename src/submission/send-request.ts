@@ -72,8 +72,15 @@ export function readSendRequest(body: SendBody, now: number): SendRequest | Refu
   const { opens, clicks } = body.tracking ?? {};
   const tracking = { ...(typeof opens === 'boolean' && { opens }), ...(typeof clicks === 'boolean' && { clicks }) };
   return {
-    ...{ from: correspondent(from), ...addressed, subject, ...content, headers },
-    ...{ attachments, labels, tracking, sendAt },
+    from: correspondent(from),
+    ...addressed,
+    subject,
+    ...content,
+    headers,
+    attachments,
+    labels,
+    tracking,
+    sendAt,
   };
 }
 

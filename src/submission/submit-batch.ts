@@ -45,7 +45,9 @@ export function createBatches(options: SubmissionOptions): Batches {
         prepared.push(one);
       }
       const result = await store.submissions.acceptBatch({
-        ...{ tenantId: call.sender.tenantId, idempotencyKey: call.idempotencyKey, acceptedAt: clock.now() },
+        tenantId: call.sender.tenantId,
+        idempotencyKey: call.idempotencyKey,
+        acceptedAt: clock.now(),
         entries: prepared.map(entryOf),
         skipsRefused,
       });

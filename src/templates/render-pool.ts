@@ -41,7 +41,10 @@ export class RenderPool implements Renderer {
     this.#pool = new FairPool<ThreadJob, RenderResult>({
       startThreads: (onIdle) =>
         new JobPool<ThreadJob, RenderResult>({
-          ...{ name: 'template render', memoryMb: limits.memoryMb, jobMs: limits.jobMs, onIdle },
+          name: 'template render',
+          memoryMb: limits.memoryMb,
+          jobMs: limits.jobMs,
+          onIdle,
           entry: new URL('./render-worker.ts', import.meta.url),
           threads: Math.max(MIN_THREADS, threads ?? Math.min(MAX_THREADS, availableParallelism())),
           workerData: { limits } satisfies ThreadSettings,

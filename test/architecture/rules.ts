@@ -155,6 +155,15 @@ const partsByName: Rule = (sources) =>
     ),
   );
 
+/** An object that is spread where it is written is there for the formatter alone: it says nothing to a reader. */
+const plainObjects: Rule = (sources) =>
+  sources.flatMap(({ file, codeOnly }) =>
+    [...codeOnly.matchAll(/\.\.\.\{ /g)].map(
+      ({ index }) =>
+        `${file}:${lineAt(codeOnly, index)}: ...{ is for the formatter alone; write the members one by one`,
+    ),
+  );
+
 const sqlAtHome: Rule = (sources) =>
   sources
     .filter(({ file }) => houseOf(homeOf(file)) !== 'store/sqlite')
@@ -212,6 +221,7 @@ export const RULES: Readonly<Record<string, Rule>> = {
   'environment and exit only where the process is run': noSideDoors,
   'no module state': noModuleState,
   'parts get what they use by name': partsByName,
+  'objects are written plainly': plainObjects,
   'SQL only in the driver': sqlAtHome,
   'every file says what it is for': openingComment,
   'names say something': tellingNames,

@@ -37,7 +37,9 @@ export function accountEndpoints({ domains, store }: AccountParts): Endpoint[] {
     const data = page.data.map(({ id, name, createdAt }) => {
       const lastUse = uses.get(id);
       return {
-        ...{ id, name, created_at: toTimestamp(createdAt) },
+        id,
+        name,
+        created_at: toTimestamp(createdAt),
         last_used_at: lastUse === undefined ? null : toTimestamp(lastUse),
       };
     });
@@ -60,9 +62,14 @@ function mayShow({ boundDomain }: ApiKey, other: ApiKey): boolean {
 /** Tracking is a setting of the tenant; there are no regions, and nothing is received for a domain. */
 function domainFields({ id, name, state, createdAt }: Domain, { openTracking, clickTracking }: Tenant) {
   return {
-    ...{ id, name, status: state, created_at: toTimestamp(createdAt), region: null },
+    id,
+    name,
+    status: state,
+    created_at: toTimestamp(createdAt),
+    region: null,
     capabilities: { sending: 'enabled', receiving: 'disabled' },
-    ...{ open_tracking: openTracking, click_tracking: clickTracking },
+    open_tracking: openTracking,
+    click_tracking: clickTracking,
   };
 }
 

@@ -36,7 +36,8 @@ async function show(parts: ReadParts, { tenant, id }: ApiCall) {
   const states = email.messages.map(({ state }) => state);
   return ok({
     ...emailFields(email, texts),
-    ...{ html: texts?.html ?? null, text: texts?.text ?? null },
+    html: texts?.html ?? null,
+    text: texts?.text ?? null,
     ...tagsOf(email),
     last_event: lastEventOf(states, events),
   });
@@ -70,10 +71,17 @@ function emailFields(email: SubmissionDetail, texts: MessageTexts | null) {
   // A message that is asked for by its own ID shows itself.
   const shown = messages[0]!.id === id ? null : letter;
   return {
-    ...{ object: 'email', id, message_id: `<${messages[0]!.id}@${domainOf(from)}>` },
-    ...{ from: texts ? mailbox(texts.from) : from, to: shown?.to.map(mailbox) ?? inList(null) },
-    ...{ cc: shown?.cc.map(mailbox) ?? inList('cc'), bcc: inList('bcc'), reply_to: replyTo.map(mailbox) },
-    ...{ subject, created_at: toTimestamp(createdAt), scheduled_at: sendAt === null ? null : toTimestamp(sendAt) },
+    object: 'email',
+    id,
+    message_id: `<${messages[0]!.id}@${domainOf(from)}>`,
+    from: texts ? mailbox(texts.from) : from,
+    to: shown?.to.map(mailbox) ?? inList(null),
+    cc: shown?.cc.map(mailbox) ?? inList('cc'),
+    bcc: inList('bcc'),
+    reply_to: replyTo.map(mailbox),
+    subject,
+    created_at: toTimestamp(createdAt),
+    scheduled_at: sendAt === null ? null : toTimestamp(sendAt),
   };
 }
 

@@ -52,11 +52,18 @@ class Reader implements MailReader {
     this.#pool = new FairPool({
       startThreads: (onIdle) =>
         new JobPool<Uint8Array<ArrayBuffer>, MailReading>({
-          ...{ name: 'mail viewer', threads: 1, memoryMb, jobMs: mailMs, onIdle, onTrouble, exceeded },
+          name: 'mail viewer',
+          threads: 1,
+          memoryMb,
+          jobMs: mailMs,
+          onIdle,
+          onTrouble,
+          exceeded,
           entry: new URL('./mail-thread.ts', import.meta.url),
           transfers: (mail) => [mail.buffer],
         }),
-      ...{ waitMs, idleMs },
+      waitMs,
+      idleMs,
       // Until the thread is ready, the first one waits as well.
       sizePerTenant: mails + 1,
     });

@@ -57,9 +57,20 @@ function readForm({ form, files }: VisitOf<'member'>): SendBody | Refusal {
     return file && file.name !== '' ? [{ filename: file.name, content: file.bytes.toString('base64') }] : [];
   });
   return {
-    ...{ from: text('from'), to: splitAddresses(text('to')), ...list('cc'), ...list('bcc'), ...list('reply_to') },
-    ...{ ...given('subject'), ...given('text'), ...given('html'), ...given('template_id'), ...data },
-    ...{ attachments, tags, metadata, tracking: { opens: choice(text('opens')), clicks: choice(text('clicks')) } },
+    from: text('from'),
+    to: splitAddresses(text('to')),
+    ...list('cc'),
+    ...list('bcc'),
+    ...list('reply_to'),
+    ...given('subject'),
+    ...given('text'),
+    ...given('html'),
+    ...given('template_id'),
+    ...data,
+    attachments,
+    tags,
+    metadata,
+    tracking: { opens: choice(text('opens')), clicks: choice(text('clicks')) },
     ...(text('send_at') !== '' && { send_at: asUtc(text('send_at')) }),
   };
 }
@@ -146,7 +157,10 @@ async function composeForm(
   );
   const tracking = html`${select({ name: 'opens', label: 'Count opens' }, TRACKING, value('opens'))}${select({ name: 'clicks', label: 'Count clicks' }, TRACKING, value('clicks'))}`;
   const later = field({
-    ...{ name: 'send_at', label: 'Send at (UTC)', value: value('send_at'), type: 'datetime-local' },
+    name: 'send_at',
+    label: 'Send at (UTC)',
+    value: value('send_at'),
+    type: 'datetime-local',
     hint: 'At most 30 days ahead; left empty, it is sent at once.',
   });
   const files = FILES.map((name, index) => fileField(name, `Attachment ${index + 1}`));

@@ -27,7 +27,9 @@ export async function showMessage(services: MessageServices, visit: VisitOf<'vie
   return view({
     title: message.message.subject || 'Message',
     body: messageBody(message, {
-      ...{ explanation, withImages, sandbox: services.sandbox },
+      explanation,
+      withImages,
+      sandbox: services.sandbox,
       form: visit.may('member') ? scheduleForm(message, visit.formField) : null,
     }),
   });

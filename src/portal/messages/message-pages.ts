@@ -17,14 +17,17 @@ export function messagePages(services: MessageServices): PortalRoute[] {
     page({ path, access, show: (visit) => (isUuid(visit.params.id!) ? show(services, visit) : missing()) });
   const withCall = (path: string, run: Run) =>
     action({
-      ...{ path, access: 'member' },
+      path,
+      access: 'member',
       run: (visit) => (isUuid(visit.params.id!) ? run(services, visit) : missing()),
     });
   return [
     page({ path: '/portal/messages', access, show: (visit) => showMessages(services, visit) }),
     page({ path: COMPOSE, access: 'member', show: (visit) => showCompose(services, visit) }),
     action({
-      ...{ path: COMPOSE, access: 'member', limitBytes: COMPOSE_LIMIT_BYTES },
+      path: COMPOSE,
+      access: 'member',
+      limitBytes: COMPOSE_LIMIT_BYTES,
       run: (visit) => sendComposed(services, visit),
     }),
     ofMessage('/portal/messages/:id', showMessage),

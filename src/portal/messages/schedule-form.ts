@@ -14,19 +14,27 @@ export function scheduleForm({ message, siblings }: MessageView, formField: Html
   const cancel = confirmed({
     label: 'Cancel',
     question: `What has not been sent is never sent.${all}`,
-    ...{ action: `${path}/cancel`, formField, button: 'Cancel it' },
+    action: `${path}/cancel`,
+    formField,
+    button: 'Cancel it',
   });
   if (message.state !== 'scheduled') return html`<div class="actions">${cancel}</div>`;
   const move = confirmed({
     label: 'Change the time',
     question: `At most 30 days ahead.${all}`,
-    ...{ action: `${path}/move`, formField, button: 'Change the time', tone: 'neutral' },
+    action: `${path}/move`,
+    formField,
+    button: 'Change the time',
+    tone: 'neutral',
     fields: field({ name: 'at', label: 'New time (UTC)', type: 'datetime-local', required: true }),
   });
   const now = confirmed({
     label: 'Send now',
     question: `It is sent without waiting for its time.${all}`,
-    ...{ action: `${path}/move`, formField, button: 'Send now', tone: 'neutral' },
+    action: `${path}/move`,
+    formField,
+    button: 'Send now',
+    tone: 'neutral',
     fields: html`<input type="hidden" name="now" value="yes">`,
   });
   return html`<div class="actions">${move}${now}${cancel}</div>`;

@@ -17,8 +17,11 @@ export function readFields(form: URLSearchParams): TemplateFields {
   const lines = (name: string) => (form.get(name) ?? '').replaceAll('\r\n', '\n');
   const line = (name: string) => (form.get(name) ?? '').trim();
   return {
-    ...{ name: line('name'), subject: line('subject') },
-    ...{ html: lines('html'), text: lines('text'), data: lines('data') },
+    name: line('name'),
+    subject: line('subject'),
+    html: lines('html'),
+    text: lines('text'),
+    data: lines('data'),
   };
 }
 

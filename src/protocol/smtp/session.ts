@@ -164,7 +164,8 @@ export class SmtpSession {
     const leave = this.#wire.loseOn(signal);
     const verdict = await runTransaction(this.#wire, {
       envelope,
-      ...{ message, ...(tail && { tail }) },
+      message,
+      ...(tail && { tail }),
       announced,
       capabilities: this.capabilities,
       timeouts: this.#timeouts,

@@ -147,7 +147,9 @@ function messageTexts(db: ReadingConnection, tenantId: string, messageId: string
   if (!row) return null;
   return {
     from: { address: row.from_address as string, name: row.from_name as string | null },
-    ...{ html: row.html as string | null, text: row.text as string | null, lists: listsFromText(row.lists) },
+    html: row.html as string | null,
+    text: row.text as string | null,
+    lists: listsFromText(row.lists),
   };
 }
 
@@ -176,10 +178,14 @@ function messageContent(
   const of = [toId(tenantId), row.submission_id as Buffer] as [Buffer, Buffer];
   const files = row.attachments === 0 ? [] : readAttachments(db.sql(ATTACHMENTS_OF_SUBMISSION), of);
   return {
-    ...{ messageId, tenantId, submissionId: fromId(row.submission_id) },
+    messageId,
+    tenantId,
+    submissionId: fromId(row.submission_id),
     from: { address: row.from_address as string, name: row.from_name as string | null },
     to: { address: row.recipient as string, name: row.recipient_name as string | null },
-    ...{ subject: row.subject as string, html, text },
+    subject: row.subject as string,
+    html,
+    text,
     headers: JSON.parse(row.headers as string) as [string, string][],
     lists: listsFromText(row.lists),
     attachments: row.attachments as number,

@@ -103,7 +103,8 @@ class Reader {
     const { promise, resolve, reject } = Promise.withResolvers<ReadOutcome<unknown>>();
     const tenant = String(args[0]);
     const job: Job = {
-      ...{ name, args },
+      name,
+      args,
       timer: setTimeout(() => {
         this.#queue.remove(tenant, job);
         job.refuse(BUSY);

@@ -113,7 +113,9 @@ function rowsOf(db: Transaction, { report, limits }: RoomRequest, { domain, day 
 function bytesOf(db: Transaction, { report, limits, day }: RoomRequest): Room[] {
   const holdings = db.sql('SELECT organization, bytes AS taken FROM dmarc_room WHERE day = +?').all(day) as Holding[];
   return roomsFor(report.organization ?? '', holdings, {
-    ...{ total: limits.bytesPerDay, share: SHARE_OF_BYTES, unprovenShare: UNPROVEN_SHARE_OF_BYTES },
+    total: limits.bytesPerDay,
+    share: SHARE_OF_BYTES,
+    unprovenShare: UNPROVEN_SHARE_OF_BYTES,
     largeReporters: limits.largeReporters,
   });
 }

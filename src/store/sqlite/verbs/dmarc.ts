@@ -113,7 +113,10 @@ async function sumDomain(
   const failed = ({ messages, passed }: DmarcSums) => messages - passed;
   const ordered = [...sources.values()].sort((a, b) => failed(b) - failed(a) || b.messages - a.messages);
   return {
-    ...{ total, days, sources: ordered.slice(0, maxSources), sourceCount: sources.size },
+    total,
+    days,
+    sources: ordered.slice(0, maxSources),
+    sourceCount: sources.size,
     reporters: reporters.top(),
     unproven: { total: unproven.total, reporters: unproven.reporters.top() },
   };

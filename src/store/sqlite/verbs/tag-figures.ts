@@ -199,7 +199,11 @@ export function tagChartOf(
      GROUP BY hour`,
   );
   const rows = days.all({
-    ...{ tenant: toId(tenantId), name: tag.name, tag: text, from: dayOf(fromHour), until: untilHour },
+    tenant: toId(tenantId),
+    name: tag.name,
+    tag: text,
+    from: dayOf(fromHour),
+    until: untilHour,
   }) as { tags: number; of_name: number; has: number }[];
   const complete = rows.every((day) => day.has === 1 || (day.tags < TAGS_PER_DAY && day.of_name < TAGS_PER_NAME));
   return { points, complete };

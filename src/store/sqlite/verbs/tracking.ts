@@ -59,7 +59,9 @@ function recordHit(db: Transaction, update: HitUpdate): void {
     tenantId: toId(tenantId),
     messageId: toId(messageId),
     link: toColumn(link),
-    ...{ hits, firstAt, lastAt },
+    hits,
+    firstAt,
+    lastAt,
     events: event === null ? 0 : 1,
     eventAt: event?.at ?? null,
   });
