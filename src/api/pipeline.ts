@@ -4,6 +4,7 @@
 import type { Clock } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
 import { type IdSource, isUuid } from '../base/ids.ts';
+import { RateLimiter, type RateVerdict } from '../base/rate-limiter.ts';
 import { isRefusal, type Refusal, refuse } from '../base/refusals.ts';
 import { trimFieldValue } from '../http/field-value.ts';
 import type { HttpReply, HttpRequest } from '../http/http.ts';
@@ -19,7 +20,6 @@ import { BodyBudget, type BodyShare } from './body-budget.ts';
 import { type BodyReader, SMALL_BODY_BYTES } from './body-pool.ts';
 import type { ApiCall, EarlyCall, Endpoint } from './endpoint.ts';
 import { BODY_LIMIT_BYTES, readBytes, refuseMediaType } from './json-body.ts';
-import { RateLimiter, type RateVerdict } from './rate-limiter.ts';
 
 export interface PipelineOptions {
   store: KeyLookups & StoreVerbs<{ audit: 'recordAudit' }>;

@@ -11,7 +11,9 @@ const PROBE = '"><script>xss-probe</script>';
 type Files = Record<string, { name: string; content: string }>;
 
 t.test('compose', async (t) => {
-  const world = await startPortal(t);
+  // One a minute: no machine is so slow that the second one finds room.
+  const tiers = [1, 10_000] as unknown as string[];
+  const world = await startPortal(t, { settings: { limits: { requests_per_minute: tiers } } });
   const { daemon, sender, sink } = world;
   const visitor = await world.visitor(await world.addUser('member'));
 
@@ -30,14 +32,14 @@ t.test('compose', async (t) => {
   await t.test('the shortest: from a verified domain, to one address', async (t) => {
     const page = await visitor.get(NEW);
     t.equal(page.form(NEW).fields.get('from'), `hello@${sender.domain}`);
-    const { status, to } = await post({ to: 'ann@receiver.test', subject: 'Hello Ann', text: 'By hand.' });
+    const { status, to } = await post({ to: 'ann@receiver.test', subject: 'Hello Ann', text: '  By hand.' });
     t.equal(status, 303);
     const shown = await visitor.get(to!);
     t.match(shown.text, 'One message accepted.');
     t.match(shown.text, /API key none/);
     await daemon.logged({ message_id: idIn(to), fact: 'delivered' });
     const mail = await simpleParser(sink.mails.at(-1)!.raw);
-    t.match(mail, { subject: 'Hello Ann', text: 'By hand.\n' });
+    t.match(mail, { subject: 'Hello Ann', text: '  By hand.\n' });
   });
 
   await t.test('all that a call may have', async (t) => {
@@ -132,8 +134,19 @@ t.test('compose', async (t) => {
     const fields = { once, to: 'twice@receiver.test', subject: 'Twice', text: 'T' };
     const answers = [await post(fields), await post(fields)];
     t.equal(answers[0]!.to, answers[1]!.to);
+    t.match((await visitor.get(answers[1]!.to!)).text, 'This form had been sent before, so nothing new was sent.');
     await daemon.logged({ message_id: idIn(answers[0]!.to), fact: 'delivered' });
     t.equal(sink.mails.filter(({ to }) => to === 'twice@receiver.test').length, 1);
+  });
+
+  await t.test('no more within a minute than a key of the account could send', async (t) => {
+    await world.postrider.json('tenant', 'set', sender.tenantId, '--tier', '1k');
+    const body = { to: 'often@receiver.test', subject: 'S', text: 'T' };
+    t.equal((await post(body)).status, 303);
+    const { status, source } = await post(body);
+    t.equal(status, 429);
+    t.match(source, /Too many messages within a minute\. Retry in \d+ s\./);
+    await world.postrider.json('tenant', 'set', sender.tenantId, '--tier', 'uncapped');
   });
 
   await t.test('viewers, and accounts that may not send', async (t) => {

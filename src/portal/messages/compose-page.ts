@@ -23,9 +23,11 @@ export async function showCompose(services: MessageServices, visit: VisitOf<'mem
 
 export async function sendComposed(services: MessageServices, visit: VisitOf<'member'>): Promise<PageResult> {
   const { form, visitor } = visit;
-  const again = async ({ message }: Pick<Refusal, 'message'>) => {
-    return view({ title: 'Send a message', status: 422, body: await composeForm(services, visit, message) });
+  const again = async ({ message }: Pick<Refusal, 'message'>, status = 422) => {
+    return view({ title: 'Send a message', status, body: await composeForm(services, visit, message) });
   };
+  const waitSecs = services.waitSecs(visitor.tenant);
+  if (waitSecs !== null) return again({ message: `Too many messages within a minute. Retry in ${waitSecs} s.` }, 429);
   const body = readForm(visit);
   if (isRefusal(body)) return again(body);
   const sender = { id: NO_KEY, tenantId: visitor.tenant.id, boundDomain: null };
@@ -34,16 +36,25 @@ export async function sendComposed(services: MessageServices, visit: VisitOf<'me
   const answer = await services.submission.submit(sender, once, { bytes, read: () => body });
   if (isRefusal(answer)) return again(answer);
   const { id, messageIds, rejected } = answer.receipt;
-  if (!answer.replayed) await visit.audit('submission.sent', { submission_id: id, messages: messageIds.length });
+  const path = `/portal/messages/${messageIds[0]}`;
+  if (answer.replayed) return redirect(path, SENT_BEFORE, 'warn');
+  await visit.audit('submission.sent', { submission_id: id, messages: messageIds.length });
   const some = messageIds.length === 1 ? 'One message' : `${messageIds.length} messages`;
   const others = rejected.map(({ to, reason }) => ` ${to} gets none (${reason}).`).join('');
-  return redirect(`/portal/messages/${messageIds[0]}`, `${some} accepted.${others}`, others === '' ? 'good' : 'warn');
+  return redirect(path, `${some} accepted.${others}`, others === '' ? 'good' : 'warn');
 }
+
+/** Sent twice by a slip, or changed after going back. */
+const SENT_BEFORE =
+  'This form had been sent before, so nothing new was sent. For another message, open the form again.';
 
 /** What the fields say, as a call would. */
 function readForm({ form, files }: VisitOf<'member'>): SendBody | Refusal {
-  const text = (name: string) => form.get(name)?.replaceAll('\r\n', '\n').trim() ?? '';
+  const whole = (name: string) => form.get(name)?.replaceAll('\r\n', '\n') ?? '';
+  const text = (name: string) => whole(name).trim();
   const given = (name: string) => (text(name) === '' ? {} : { [name]: text(name) });
+  // As it was written, spaces at its beginning included.
+  const content = (name: string) => (text(name) === '' ? {} : { [name]: whole(name) });
   const list = (name: string) => (text(name) === '' ? {} : { [name]: splitAddresses(text(name)) });
   const tags = readPairs('tags', text('tags'));
   if (isRefusal(tags)) return tags;
@@ -63,8 +74,8 @@ function readForm({ form, files }: VisitOf<'member'>): SendBody | Refusal {
     ...list('bcc'),
     ...list('reply_to'),
     ...given('subject'),
-    ...given('text'),
-    ...given('html'),
+    ...content('text'),
+    ...content('html'),
     ...given('template_id'),
     ...data,
     attachments,

@@ -4,6 +4,7 @@ import type { SourceContent } from '../../store/message-view.ts';
 import type { MessageDetail } from '../../store/queue.ts';
 import type { PortalReads } from '../../store/reads.ts';
 import type { StoreVerbs } from '../../store/store.ts';
+import type { Tenant } from '../../store/tenants.ts';
 import type { Scheduling } from '../../submission/schedule.ts';
 import type { Submission } from '../../submission/submit.ts';
 
@@ -16,6 +17,8 @@ export interface MessageServices {
     templates: 'listTemplateNames';
   }>;
   submission: Pick<Submission, 'submit'>;
+  /** Counts a message that a person sends; null: go on, else the seconds to wait. */
+  waitSecs(tenant: Tenant): number | null;
   scheduling: Scheduling;
   reads: Pick<PortalReads, 'searchMessages' | 'messageView' | 'messageHtml' | 'messageContent' | 'messageAttachment'>;
   /** In the sandbox: the mail itself has been captured, and can be looked at. */

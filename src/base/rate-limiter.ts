@@ -1,8 +1,8 @@
-// How often a key may call: a token bucket per key that holds a minute's worth of calls. A large body costs more
+// How often somebody may call: a token bucket for each that holds a minute's worth of calls. A large body costs more
 // than the call's one token, and may take a bucket below zero. One that is full is forgotten.
-import { BoundedMap } from '../base/bounded-map.ts';
-import { type Clock, MINUTE_MS, SECOND_MS, steadyClock } from '../base/clock.ts';
-import { fullAfter, ROUNDING_MS, type TokenBucket, tokensLeft, tokenWaitMs } from '../base/token-bucket.ts';
+import { BoundedMap } from './bounded-map.ts';
+import { type Clock, MINUTE_MS, SECOND_MS, steadyClock } from './clock.ts';
+import { fullAfter, ROUNDING_MS, type TokenBucket, tokensLeft, tokenWaitMs } from './token-bucket.ts';
 
 export interface RateVerdict {
   allowed: boolean;

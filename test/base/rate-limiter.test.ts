@@ -1,5 +1,5 @@
 import t from 'tap';
-import { RateLimiter } from '../../src/api/rate-limiter.ts';
+import { RateLimiter } from '../../src/base/rate-limiter.ts';
 
 function limiterAt(now: number, maxKeys?: number) {
   const clock = { at: now, now: () => clock.at };
