@@ -88,7 +88,7 @@ export class Schedule {
         onLanes(lanes);
         const ended = await this.#endAll(due, suppressed);
         // A portion of which nothing can be moved would be read again and again.
-        if (lanes.length === 0 && ended === 0) return now + LOOK_EVERY_MS;
+        if (lanes.length === 0 && ended === 0) return now + AFTER_FAULT_MS;
       }
       const next = (await store.queue.nextScheduled()) ?? Number.POSITIVE_INFINITY;
       return Math.min(next, clock.now() + LOOK_EVERY_MS);

@@ -58,7 +58,7 @@ async function showOverview(services: Services, visit: VisitOf<'viewer'>): Promi
     nowPart(services, visit),
     firstSendPart(services, visit),
   ]);
-  const send = visit.may('member') && html`<a class="button" href="#first-send">Send a message</a>`;
+  const send = visit.may('member') && html`<a class="button" href="/portal/messages/new">Send a message</a>`;
   return view({ title: 'Overview', body: html`${heading('Overview', send)}${start}${figures}${now}${firstSend}` });
 }
 
