@@ -75,6 +75,7 @@ export interface CaughtError {
   retry_after: number | null;
   domain: string | null;
   check: Json;
+  index: number | null;
   text: string;
 }
 

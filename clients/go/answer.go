@@ -22,11 +22,12 @@ type answer struct {
 
 // errorBody is what the service says when it refuses a call.
 type errorBody struct {
-	Error          string       `json:"error"`
-	Message        string       `json:"message"`
-	RetryAfterSecs json.Number  `json:"retry_after_secs"`
-	Domain         string       `json:"domain"`
-	Check          *DomainCheck `json:"check"`
+	Error          string          `json:"error"`
+	Message        string          `json:"message"`
+	Index          json.RawMessage `json:"index"`
+	RetryAfterSecs json.Number     `json:"retry_after_secs"`
+	Domain         string          `json:"domain"`
+	Check          *DomainCheck    `json:"check"`
 }
 
 // errorBody reads what there is; what comes from a proxy may be no JSON at all,
@@ -37,13 +38,23 @@ func (a *answer) errorBody() errorBody {
 		return full
 	}
 	var plain struct {
-		Error   string `json:"error"`
-		Message string `json:"message"`
+		Error   string          `json:"error"`
+		Message string          `json:"message"`
+		Index   json.RawMessage `json:"index"`
 	}
 	if json.Unmarshal(a.body, &plain) != nil {
 		return errorBody{}
 	}
-	return errorBody{Error: plain.Error, Message: plain.Message}
+	return errorBody{Error: plain.Error, Message: plain.Message, Index: plain.Index}
+}
+
+// index is nil when there is none, or it is not an index.
+func (b errorBody) index() *int {
+	index, err := strconv.Atoi(string(b.Index))
+	if err != nil || index < 0 {
+		return nil
+	}
+	return &index
 }
 
 // plainMessage stands in where the answer has no message of the service.

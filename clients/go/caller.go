@@ -39,6 +39,9 @@ type call struct {
 	idempotencyKey string
 	// isHealth marks the call that needs no key and whose 503 is an answer.
 	isHealth bool
+	// onlyAfter429 marks a call that must not happen twice: it is repeated only
+	// when the service says that it did nothing.
+	onlyAfter429 bool
 }
 
 func newCaller(s settings) *caller {
@@ -98,7 +101,7 @@ func (c *caller) attempts(ctx context.Context, what call, body []byte) (*answer,
 			return a, err
 		}
 		pause, again := pauseBefore(retry, a, randomFraction())
-		if !again || endsBefore(ctx, pause) {
+		if !again || !what.mayBeRepeated(a) || endsBefore(ctx, pause) {
 			return a, err
 		}
 		if stopped := sleep(ctx, pause); stopped != nil {
@@ -113,6 +116,12 @@ func (what call) isAnsweredBy(a *answer) bool {
 	var health Health
 	return what.isHealth && a.status == http.StatusServiceUnavailable &&
 		json.Unmarshal(a.body, &health) == nil && health.Status == HealthDBUnreachable
+}
+
+// mayBeRepeated tells whether a repetition does no harm; the answer is nil after
+// a network failure.
+func (what call) mayBeRepeated(a *answer) bool {
+	return !what.onlyAfter429 || (a != nil && a.status == http.StatusTooManyRequests)
 }
 
 // attempt sends the request once and reads the whole answer.
@@ -216,8 +225,18 @@ func encodeBody(value any) ([]byte, error) {
 // pathWithID appends an id to a path. An empty one would address the whole list,
 // and dots would climb out of it.
 func pathWithID(collection, id string) (string, error) {
-	if id == "" || id == "." || id == ".." {
+	if isNoSegment(id) {
 		return "", invalidArgument("The id is empty, or dots that climb; pass the one that the service gave.")
 	}
 	return collection + "/" + url.PathEscape(id), nil
 }
+
+// pathWithAddress appends an email address to a path, as one segment.
+func pathWithAddress(collection, address string) (string, error) {
+	if isNoSegment(address) {
+		return "", invalidArgument("The address is empty or has dots only.")
+	}
+	return collection + "/" + percentEncode(address), nil
+}
+
+func isNoSegment(text string) bool { return text == "" || text == "." || text == ".." }

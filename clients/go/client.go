@@ -10,7 +10,8 @@ import (
 type Client struct {
 	// Emails sends messages and shows what became of them.
 	Emails *EmailsService
-	// Submissions shows calls of Emails.Send with all their messages.
+	// Submissions shows, moves and cancels calls of Emails.Send with all their
+	// messages.
 	Submissions *SubmissionsService
 	// Domains manages the domains that you send from.
 	Domains *DomainsService
@@ -20,6 +21,8 @@ type Client struct {
 	Templates *TemplatesService
 	// Events reads the feed of everything that happened to your messages.
 	Events *EventsService
+	// Suppressions manages the addresses that get no mail from you.
+	Suppressions *SuppressionsService
 
 	caller *caller
 }
@@ -34,13 +37,14 @@ func New(options ...Option) (*Client, error) {
 	}
 	c := newCaller(s)
 	return &Client{
-		Emails:      &EmailsService{c},
-		Submissions: &SubmissionsService{c},
-		Domains:     &DomainsService{c},
-		Webhooks:    &WebhooksService{c},
-		Templates:   &TemplatesService{c},
-		Events:      &EventsService{c},
-		caller:      c,
+		Emails:       &EmailsService{c},
+		Submissions:  &SubmissionsService{c},
+		Domains:      &DomainsService{c},
+		Webhooks:     &WebhooksService{c},
+		Templates:    &TemplatesService{c},
+		Events:       &EventsService{c},
+		Suppressions: &SuppressionsService{c},
+		caller:       c,
 	}, nil
 }
 

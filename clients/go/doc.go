@@ -21,9 +21,10 @@
 // # Retries
 //
 // A call is repeated up to three times (see WithMaxRetries) after a network
-// failure, a timeout, a 429 and a 5xx. Emails.Send is safe to repeat because it
-// always carries an Idempotency-Key; give one of your own (WithIdempotencyKey)
-// when a later run of your program may send the same message again.
+// failure, a timeout, a 429 and a 5xx. Emails.Send and SendBatch are safe to
+// repeat because they always carry an Idempotency-Key; give one of your own
+// (WithIdempotencyKey) when a later run of your program may send the same message
+// again. Webhooks.Rotate is repeated after a 429 only.
 //
 // # Webhooks
 //

@@ -20,8 +20,9 @@ type SendRequest struct {
 	// To has up to 50 such addresses. Each recipient gets a message of their own
 	// that shows nobody else.
 	To []string `json:"to"`
-	// Subject is sent as it is, with templates, too.
-	Subject string `json:"subject"`
+	// Subject is sent as it is, with templates, too. It may be empty when the
+	// template has a subject.
+	Subject string `json:"subject,omitempty"`
 	// HTML and Text: at least one, unless there is a template.
 	HTML string `json:"html,omitempty"`
 	Text string `json:"text,omitempty"`
@@ -47,6 +48,12 @@ type SendRequest struct {
 	Metadata map[string]string `json:"metadata,omitempty"`
 	// Tracking overrides the account's settings.
 	Tracking *Tracking `json:"tracking,omitempty"`
+	// SendAt is when to send it, at most 30 days ahead; at once when it is zero. See
+	// Submissions.Move and Cancel.
+	SendAt time.Time `json:"-"`
+	// SendAtText is the same as RFC 3339 with an offset, for programs that have it
+	// as text; it is sent as it is. Give one of the two.
+	SendAtText string `json:"-"`
 }
 
 // MarshalJSON writes what the API takes. A map that is empty but not nil stays
@@ -54,10 +61,15 @@ type SendRequest struct {
 // complains about in its own words.
 func (r SendRequest) MarshalJSON() ([]byte, error) {
 	type plain SendRequest
+	at, err := writtenTime(r.SendAt, r.SendAtText)
+	if err != nil {
+		return nil, err
+	}
 	written := struct {
 		plain
 		Headers *map[string]string `json:"headers,omitempty"`
-	}{plain: plain(r)}
+		SendAt  string             `json:"send_at,omitempty"`
+	}{plain: plain(r), SendAt: at}
 	if r.To == nil {
 		written.To = []string{}
 	}
@@ -67,14 +79,14 @@ func (r SendRequest) MarshalJSON() ([]byte, error) {
 	return encodeBody(written)
 }
 
-// SendOption changes how one message is sent.
+// SendOption changes how one message or batch is sent.
 type SendOption func(*sendSettings)
 
 type sendSettings struct{ idempotencyKey string }
 
 // WithIdempotencyKey gives a key of your own, of up to 200 printable ASCII
 // characters: what was accepted once with a key is not sent again, by whichever
-// process. Without it, each call of Send has a random one.
+// process. Without it, each call of Send or SendBatch has a random one.
 func WithIdempotencyKey(key string) SendOption {
 	return func(s *sendSettings) { s.idempotencyKey = key }
 }
@@ -112,15 +124,17 @@ const (
 // MessageState says how far a message has come.
 type MessageState string
 
-// What a MessageState can be. Delivered, bounced and failed are the end, except
-// that a report may turn delivered into bounced.
+// What a MessageState can be. Delivered, bounced, failed and canceled are the
+// end, except that a report may turn delivered into bounced.
 const (
+	MessageScheduled MessageState = "scheduled"
 	MessageQueued    MessageState = "queued"
 	MessageSending   MessageState = "sending"
 	MessageDeferred  MessageState = "deferred"
 	MessageDelivered MessageState = "delivered"
 	MessageBounced   MessageState = "bounced"
 	MessageFailed    MessageState = "failed"
+	MessageCanceled  MessageState = "canceled"
 )
 
 // Email is one message and what happened to it.
@@ -131,6 +145,11 @@ type Email struct {
 	From         string       `json:"from"`
 	To           string       `json:"to"`
 	Subject      string       `json:"subject"`
+	// Source is "smtp", or empty for mail that was handed in by HTTP.
+	Source string `json:"source,omitempty"`
+	// HeaderMessageID is the Message-ID of a mail that was handed in by SMTP;
+	// empty for all others.
+	HeaderMessageID string `json:"header_message_id,omitempty"`
 	// Tags and Metadata are nil where the call gave none.
 	Tags      map[string]string `json:"tags,omitempty"`
 	Metadata  map[string]string `json:"metadata,omitempty"`
@@ -143,19 +162,25 @@ type Email struct {
 // stored safely by the service. It may be repeated at will: see
 // WithIdempotencyKey.
 func (s *EmailsService) Send(ctx context.Context, message SendRequest, options ...SendOption) (*SendResult, error) {
+	result := new(SendResult)
+	what := call{method: http.MethodPost, path: "/emails", body: message}
+	if err := s.send(ctx, what, options, result); err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// send makes a call with an idempotency key, the caller's or a random one.
+func (s *EmailsService) send(ctx context.Context, what call, options []SendOption, result any) error {
 	settings := sendSettings{idempotencyKey: newUUID()}
 	for _, option := range options {
 		option(&settings)
 	}
 	if !isPrintableASCII(settings.idempotencyKey) {
-		return nil, invalidArgument("The idempotency key is blank or has characters other than printable ASCII.")
+		return invalidArgument("The idempotency key is blank or has characters other than printable ASCII.")
 	}
-	result := new(SendResult)
-	what := call{method: http.MethodPost, path: "/emails", body: message, idempotencyKey: settings.idempotencyKey}
-	if err := s.caller.do(ctx, what, result); err != nil {
-		return nil, err
-	}
-	return result, nil
+	what.idempotencyKey = settings.idempotencyKey
+	return s.caller.do(ctx, what, result)
 }
 
 // Get shows the message with an id out of SendResult.MessageIDs.

@@ -22,6 +22,9 @@ type Error struct {
 	Message string
 	// RequestID names the call in the log of the service.
 	RequestID string
+	// Index says which email of a batch the error is about, from 0; nil when the
+	// answer had none.
+	Index *int
 
 	cause error
 }
@@ -118,9 +121,8 @@ func (e *WebhookVerificationError) Unwrap() error { return &e.common }
 
 // refusal makes the error for an answer that is not a success.
 func refusal(a *answer) error {
-	base := common{Status: a.status, RequestID: a.requestID}
 	body := a.errorBody()
-	base.Code, base.Message = body.Error, body.Message
+	base := common{Status: a.status, RequestID: a.requestID, Code: body.Error, Message: body.Message, Index: body.index()}
 	if base.Code == "" {
 		base.Code = "http_" + strconv.Itoa(a.status)
 	}

@@ -14,9 +14,12 @@ const (
 	EmailDeferred   EventType = "email.deferred"
 	EmailBounced    EventType = "email.bounced"
 	EmailFailed     EventType = "email.failed"
+	EmailCanceled   EventType = "email.canceled"
 	EmailComplained EventType = "email.complained"
 	EmailOpened     EventType = "email.opened"
 	EmailClicked    EventType = "email.clicked"
+	// TestEvent is sent by Webhooks.Test and the portal; it is not in the feed.
+	TestEvent EventType = "test"
 )
 
 // EventFamily groups the types.
@@ -28,6 +31,7 @@ const (
 	FamilyBounce    EventFamily = "bounce"
 	FamilyComplaint EventFamily = "complaint"
 	FamilyOpen      EventFamily = "open"
+	FamilyTest      EventFamily = "test"
 )
 
 // Event is one fact about one message.
@@ -56,7 +60,8 @@ func (e *Event) UnmarshalJSON(text []byte) error {
 }
 
 // EventData says which message it was, and what happened: exactly one of
-// Delivery, Bounce, Complaint, Open and Click is there, by the event's type.
+// Delivery, Bounce, Cancellation, Complaint, Open, Click and Test is there, by the
+// event's type.
 type EventData struct {
 	MessageID    string `json:"message_id"`
 	SubmissionID string `json:"submission_id"`
@@ -64,6 +69,9 @@ type EventData struct {
 	To           string `json:"to"`
 	Subject      string `json:"subject"`
 	Domain       string `json:"domain"`
+	// HeaderMessageID is the Message-ID of a mail that was handed in by SMTP;
+	// empty for all others.
+	HeaderMessageID string `json:"header_message_id,omitempty"`
 	// Tags and Metadata are nil where the call gave none.
 	Tags     map[string]string `json:"tags,omitempty"`
 	Metadata map[string]string `json:"metadata,omitempty"`
@@ -71,10 +79,12 @@ type EventData struct {
 	// Delivery comes with EmailDelivered and EmailDeferred.
 	Delivery *Delivery `json:"delivery,omitempty"`
 	// Bounce comes with EmailBounced and EmailFailed.
-	Bounce    *Bounce    `json:"bounce,omitempty"`
-	Complaint *Complaint `json:"complaint,omitempty"`
-	Open      *Open      `json:"open,omitempty"`
-	Click     *Click     `json:"click,omitempty"`
+	Bounce       *Bounce       `json:"bounce,omitempty"`
+	Cancellation *Cancellation `json:"cancellation,omitempty"`
+	Complaint    *Complaint    `json:"complaint,omitempty"`
+	Open         *Open         `json:"open,omitempty"`
+	Click        *Click        `json:"click,omitempty"`
+	Test         *Test         `json:"test,omitempty"`
 }
 
 // Delivery is an attempt to deliver a message.
@@ -127,6 +137,13 @@ type Bounce struct {
 	Suppressed bool `json:"suppressed"`
 }
 
+// Cancellation is the end of a message before it was sent.
+type Cancellation struct {
+	// By is "sender", which is you, or "operator", who runs the service.
+	By     string `json:"by"`
+	Reason string `json:"reason"`
+}
+
 // Complaint is a recipient's report that a message was not wanted.
 type Complaint struct {
 	FeedbackType   string     `json:"feedback_type"`
@@ -158,4 +175,9 @@ type Click struct {
 	IP        *string `json:"ip"`
 	UserAgent *string `json:"user_agent"`
 	Machine   bool    `json:"machine"`
+}
+
+// Test comes with TestEvent.
+type Test struct {
+	Message string `json:"message"`
 }

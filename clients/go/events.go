@@ -3,8 +3,6 @@ package postrider
 import (
 	"context"
 	"net/http"
-	"net/url"
-	"strconv"
 )
 
 // EventsService reads the feed of events; see Client.
@@ -30,19 +28,11 @@ type EventPage struct {
 // Pass the id of the last event as After until HasMore is false; later, go on
 // from there.
 func (s *EventsService) List(ctx context.Context, request ListEventsRequest) (*EventPage, error) {
-	query := url.Values{}
-	if request.After != "" {
-		query.Set("after", request.After)
-	}
-	if request.Limit != 0 {
-		query.Set("limit", strconv.Itoa(request.Limit))
-	}
-	path := "/events"
-	if len(query) > 0 {
-		path += "?" + query.Encode()
-	}
+	var q query
+	q.text("after", request.After)
+	q.number("limit", request.Limit)
 	page := new(EventPage)
-	if err := s.caller.do(ctx, call{method: http.MethodGet, path: path}, page); err != nil {
+	if err := s.caller.do(ctx, call{method: http.MethodGet, path: q.after("/events")}, page); err != nil {
 		return nil, err
 	}
 	return page, nil

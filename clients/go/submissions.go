@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// SubmissionsService shows calls of Emails.Send with all their messages; see
-// Client.
+// SubmissionsService shows, moves and cancels calls of Emails.Send with all their
+// messages; see Client.
 type SubmissionsService struct{ caller *caller }
 
 // Submission is one call of Emails.Send, and what became of its messages.
@@ -18,6 +18,11 @@ type Submission struct {
 	SendAt  *time.Time `json:"send_at"`
 	From    string     `json:"from"`
 	Subject string     `json:"subject"`
+	// Source is "smtp", or empty for mail that was handed in by HTTP.
+	Source string `json:"source,omitempty"`
+	// HeaderMessageID is the Message-ID of a mail that was handed in by SMTP;
+	// empty for all others.
+	HeaderMessageID string `json:"header_message_id,omitempty"`
 	// Tags and Metadata are nil where the call gave none.
 	Tags     map[string]string `json:"tags"`
 	Metadata map[string]string `json:"metadata"`

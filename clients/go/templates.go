@@ -16,14 +16,18 @@ type TemplateRequest struct {
 	// HTML and Text are Liquid; at least one of them.
 	HTML string `json:"html,omitempty"`
 	Text string `json:"text,omitempty"`
+	// Subject is Liquid, for emails that have no subject of their own.
+	Subject string `json:"subject,omitempty"`
 }
 
 // Template is a stored content that Emails.Send fills in.
 type Template struct {
-	ID        string    `json:"id"`
-	Name      string    `json:"name"`
-	HTML      *string   `json:"html"`
-	Text      *string   `json:"text"`
+	ID   string  `json:"id"`
+	Name string  `json:"name"`
+	HTML *string `json:"html"`
+	Text *string `json:"text"`
+	// Subject is nil when the template has none.
+	Subject   *string   `json:"subject,omitempty"`
 	CreatedAt time.Time `json:"created_at"`
 	UpdatedAt time.Time `json:"updated_at"`
 }

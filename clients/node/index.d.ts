@@ -5,6 +5,8 @@ export * from './types/domains.js';
 export * from './types/emails.js';
 export * from './types/errors.js';
 export * from './types/events.js';
+export * from './types/stats.js';
 export * from './types/submissions.js';
+export * from './types/suppressions.js';
 export * from './types/templates.js';
 export * from './types/webhooks.js';

@@ -6,8 +6,8 @@ Gem::Specification.new do |spec|
   spec.name = 'postrider-client'
   spec.version = Postrider::VERSION
   spec.summary = 'Client for Postrider, the HTTP service for transactional e-mail'
-  spec.description = 'Sends transactional e-mail through a Postrider server, manages domains, webhooks and templates, ' \
-                     'and verifies the signatures of webhooks. Standard library only.'
+  spec.description = 'Sends transactional e-mail through a Postrider server, manages domains, webhooks, templates and ' \
+                     'suppressions, and verifies the signatures of webhooks. Standard library only.'
   spec.authors = ['The Postrider authors']
   spec.license = 'MIT'
   spec.required_ruby_version = '>= 3.1'

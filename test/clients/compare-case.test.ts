@@ -45,7 +45,7 @@ const ERROR: CaughtError = {
     message: 'try again',
     request_id: 'req_1',
   },
-  ...{ timeout: null, retry_after: null, domain: null, check: null, text: 'ServerError: try again' },
+  ...{ timeout: null, retry_after: null, domain: null, check: null, index: null, text: 'ServerError: try again' },
 };
 
 function problems(requests: RecordedRequest[], outcome: Partial<Outcome>, change: Partial<Case> = {}): string {
@@ -94,16 +94,65 @@ t.test('one address may be sent as a string or as a list', async (t) => {
   t.match(sent({ ...COPY, tags: { kind: 'order' } }), /the body is/, 'what was not given is not sent');
 });
 
+t.test('the emails of a batch', async (t) => {
+  const emails = [COPY, { ...COPY, to: 'x@y.z' }];
+  const expect = { ...RETRIED.expect, requests: [{ method: 'POST', path: '/emails/batch', body: { emails } }] };
+  const sent = (body: JsonObject, headers = {}) => {
+    const one = request({ path: '/emails/batch', body: Buffer.from(JSON.stringify(body)) }, headers);
+    return problems([one], GOOD, { expect, answers: [{ status: 202 }] });
+  };
+  t.equal(sent({ emails: [COPY, { ...COPY, to: ['x@y.z'] }] }), '', 'may have one address as a list');
+  t.match(sent({ emails: [COPY] }), /the body is/);
+  t.match(sent({ emails }, { 'idempotency-key': undefined }), /idempotency-key is undefined/);
+});
+
+t.test('which calls have a body, and which a key', async (t) => {
+  const sent = (method: string, path: string, body: string) => {
+    const expect = { ...RETRIED.expect, requests: [{ method, path }] };
+    const type = { 'content-type': body === '' ? undefined : 'application/json', 'idempotency-key': undefined };
+    return problems([request({ method, path, body: Buffer.from(body) }, type)], GOOD, { expect, answers: [{}] });
+  };
+  t.equal(sent('PATCH', '/webhooks/1', '{}'), '');
+  t.match(sent('PATCH', '/webhooks/1', ''), /has no body/);
+  for (const path of [
+    'submissions/1/cancel',
+    'webhooks/1/rotate',
+    'webhooks/1/test',
+    'webhooks/1/deliveries/2/replay',
+  ]) {
+    t.equal(sent('POST', `/${path}`, ''), '', path);
+    t.match(sent('POST', `/${path}`, '{}'), /has a body/);
+  }
+  t.match(sent('POST', '/emails', '{}'), /idempotency-key is undefined/);
+  t.equal(sent('POST', '/suppressions', '{}'), '', 'only what takes mail has a key');
+});
+
+t.test('the parameters of a query may be in any order', async (t) => {
+  const wanted = '/emails?to=a%2Bb%40c.d&tag=x%3Ay';
+  const asked = (path: string) => {
+    const get = { method: 'GET', body: Buffer.alloc(0) };
+    const headers = { 'content-type': undefined, 'idempotency-key': undefined };
+    const expect = { ...RETRIED.expect, requests: [{ method: 'GET', path: wanted }] };
+    return problems([request({ ...get, path }, headers)], GOOD, { expect, answers: [{}] });
+  };
+  t.equal(asked(wanted), '');
+  t.equal(asked('/emails?tag=x:y&to=a%2Bb@c.d'), '');
+  for (const path of ['/emails?tag=x:y&to=a+b@c.d', '/emails?tag=x:y', `${wanted}&state=`, `/v1${wanted}`, '/emails'])
+    t.match(asked(path), /path /, path);
+});
+
 t.test('outcomes', async (t) => {
   const requests = [request(), second()];
   t.match(problems(requests, { result: { id: '2' } }), /the result.id is "2" in place of "1"/);
   t.match(problems(requests, { error: ERROR }), /an error: ServerError internal_error/);
   const failing = (change: Partial<CaughtError>) => {
-    const expect = { ...RETRIED.expect, result: undefined, error: { class: 'ServerError', message_matches: '^try' } };
+    const error = { class: 'ServerError', index: null, message_matches: '^try' };
+    const expect = { ...RETRIED.expect, result: undefined, error };
     return problems(requests, { error: { ...ERROR, ...change } }, { expect });
   };
   t.equal(failing({}), '', 'nothing is wrong');
   t.match(failing({ class: 'NetworkError' }), /class of the error is "NetworkError"/);
+  t.match(failing({ index: 0 }), /index of the error is 0/);
   t.match(failing({ base: false }), /not of the base class/);
   t.match(failing({ message: 'no' }), /does not fit/);
   t.match(failing({ message: 'try <html>' }), /is HTML/);

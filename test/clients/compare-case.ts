@@ -59,7 +59,7 @@ function requestProblems({ case: one, requests, apiKey, language }: Played): str
 function oneRequest(request: RecordedRequest, expected: ExpectedRequest): string[] {
   const problems: string[] = [];
   if (request.method !== expected.method) problems.push(`${request.method} in place of ${expected.method}`);
-  if (!fits(expected.path, request.path)) problems.push(`path ${request.path} in place of ${expected.path}`);
+  if (!samePath(expected.path, request.path)) problems.push(`path ${request.path} in place of ${expected.path}`);
   for (const [name, value] of Object.entries(expected.headers ?? {})) {
     const given = request.headers[name] as string | undefined;
     if (value === null ? given !== undefined : !fits(value, given ?? '')) {
@@ -76,6 +76,19 @@ function fits(expected: string, given: string): boolean {
   return pattern === null ? expected === given : new RegExp(pattern[1]!, 'iu').test(given);
 }
 
+/** The parameters of a query may be in any order, and be encoded as they like. */
+function samePath(expected: string, given: string): boolean {
+  const [path, query] = given.split(/\?(.*)/s);
+  const [wantedPath, wantedQuery] = expected.split(/\?(.*)/s);
+  const bothHaveOne = query !== undefined && wantedQuery !== undefined;
+  if (expected.startsWith('/^') || !bothHaveOne) return fits(expected, given);
+  return path === wantedPath && isDeepStrictEqual(parametersOf(query), parametersOf(wantedQuery));
+}
+
+function parametersOf(query: string): string[] {
+  return [...new URLSearchParams(query)].map(([name, value]) => JSON.stringify([name, value])).sort();
+}
+
 function bodyProblems(body: Buffer, expected: Json): string[] {
   let parsed: JsonObject;
   try {
@@ -87,13 +100,19 @@ function bodyProblems(body: Buffer, expected: Json): string[] {
   return [`the body is ${short(parsed)} in place of ${short(expected)}`];
 }
 
-/** One address may be sent as a string or as a list. */
+/** One address may be sent as a string or as a list, also in the emails of a batch. */
 function withLists(body: JsonObject): JsonObject {
   const lists = ADDRESSES.filter((name) => typeof body?.[name] === 'string').map((name) => [name, [body[name]!]]);
+  if (Array.isArray(body?.emails)) lists.push(['emails', body.emails.map((email) => withLists(email as JsonObject))]);
   return lists.length === 0 ? body : { ...body, ...Object.fromEntries(lists) };
 }
 
 const ADDRESSES = ['to', 'cc', 'bcc', 'reply_to'];
+const WITH_BODY = ['POST', 'PUT', 'PATCH'];
+/** Paths of calls that say all in their path. */
+const WITHOUT_BODY = /\/(verify|cancel|rotate|test|replay)$/;
+/** Paths of calls that take mail. */
+const KEYED = /\/emails(\/batch)?$/;
 
 function rulesOfAllRequests(
   { method, path, headers, body }: RecordedRequest,
@@ -104,7 +123,7 @@ function rulesOfAllRequests(
     if (!holds) problems.push(`${method} ${path}: ${problem}`);
   };
   const isHealth = path.endsWith('/healthz');
-  const hasBody = (method === 'POST' || method === 'PUT') && !path.endsWith('/verify');
+  const hasBody = WITH_BODY.includes(method) && !WITHOUT_BODY.test(path);
   const authorization = wanted.headers?.authorization ?? `Bearer ${apiKey}`;
   const agent = new RegExp(`^postrider-${language}/\\d+\\.\\d+\\.\\d+`);
   must(headers.authorization === (isHealth ? undefined : authorization), `authorization is ${headers.authorization}`);
@@ -117,7 +136,7 @@ function rulesOfAllRequests(
     hasBody ? /^application\/json(; *charset=utf-8)?$/i.test(type ?? '') : type === undefined,
     `content-type is ${type}`,
   );
-  const keyed = method === 'POST' && path.endsWith('/emails');
+  const keyed = method === 'POST' && KEYED.test(path);
   const key = headers['idempotency-key'];
   must(keyed === (key !== undefined), `idempotency-key is ${key}`);
   return problems;

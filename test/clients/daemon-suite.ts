@@ -5,67 +5,23 @@ import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { simpleParser } from 'mailparser';
 import type { Test } from 'tap';
-import type { CaughtError, Json, JsonObject, Outcome } from '../../clients/conformance/case-format.ts';
+import type { CaughtError, Json, JsonObject } from '../../clients/conformance/case-format.ts';
 import { closedUrl } from '../support/free-port.ts';
 import { until } from '../support/until.ts';
 import { startEndpoint } from '../support/webhook-endpoint.ts';
-import { contains } from './compare-case.ts';
+import { Caller, MAIL, TIME, UUID } from './caller.ts';
+import { batches, figures, later, managedWebhooks, search, suppressions, writtenMail } from './daemon-managing.ts';
 import type { Installed, Language } from './language.ts';
 import { Runners } from './runner-process.ts';
 import type { SandboxSite } from './sandbox-site.ts';
 
-const MAIL = { from: 'Shop <shop@hello.verified.test>', to: ['Jo <jo@example.org>'], subject: 'Grüße 🎉', text: 'Ω' };
-const UUID = '/^[0-9a-f-]{36}$/';
-const TIME = '/^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$/';
-
 export async function daemonSuite(t: Test, language: Language, installed: Installed, site: SandboxSite): Promise<void> {
   const runners = new Runners(installed.runner, { processes: language.processes && 2 });
   const caller = new Caller(t, runners, site);
-  const parts = { sending, letters, domains, templates, events, refusals, webhooks };
+  const before = { sending, letters, domains, templates, events, refusals, webhooks };
+  const parts = { ...before, later, writtenMail, batches, search, suppressions, managedWebhooks, figures };
   for (const [name, part] of Object.entries(parts)) await t.test(name, (t) => part(t, caller.in(t), site));
   t.same(await runners.end(), [], 'the runner ends well');
-}
-
-class Caller {
-  readonly #t: Test;
-  readonly #runners: Runners;
-  readonly #site: SandboxSite;
-
-  constructor(t: Test, runners: Runners, site: SandboxSite) {
-    this.#t = t;
-    this.#runners = runners;
-    this.#site = site;
-  }
-
-  in(t: Test): Caller {
-    return new Caller(t, this.#runners, this.#site);
-  }
-
-  outcome(method: string, args: JsonObject = {}, options: JsonObject = {}): Promise<Outcome> {
-    const whole = { api_key: this.#site.key, base_url: this.#site.url, ...options };
-    return this.#runners.ask({ name: randomUUID(), options: whole, call: { method, args } });
-  }
-
-  async result(method: string, args: JsonObject = {}): Promise<Json> {
-    const { result, error } = await this.outcome(method, args);
-    if (error) throw new Error(`${method}: ${error.class} ${error.code}: ${error.message}`);
-    return result ?? null;
-  }
-
-  /** The result, in which `expected` is found. */
-  async gives(expected: Json, method: string, args: JsonObject = {}): Promise<JsonObject> {
-    const result = await this.result(method, args);
-    this.#t.same(contains(result, expected, method), [], method);
-    return result as JsonObject;
-  }
-
-  /** The error, whose fields are these. */
-  async fails(expected: Partial<CaughtError>, call: { method: string; args?: JsonObject; options?: JsonObject }) {
-    const { error, result } = await this.outcome(call.method, call.args, call.options);
-    const name = `${call.method}: ${expected.class} ${expected.code}`;
-    this.#t.same(contains((error ?? result ?? null) as Json, { base: true, ...expected } as Json, name), [], name);
-    return error;
-  }
 }
 
 async function sending(t: Test, call: Caller): Promise<void> {
@@ -177,17 +133,20 @@ async function domains(t: Test, call: Caller): Promise<void> {
 }
 
 async function templates(t: Test, call: Caller): Promise<void> {
-  const welcome = { name: 'Welcome', html: '<p>Hello {{ name }}</p>' };
+  const welcome = { name: 'Welcome', html: '<p>Hello {{ name }}</p>', subject: 'Welcome, {{ name }}' };
   const made = await call.gives({ id: UUID, ...welcome, text: null, created_at: TIME }, 'templates.create', welcome);
   const id = made.id as string;
   await call.gives({ id, name: 'Welcome' }, 'templates.get', { id });
-  await call.gives({ id, html: null, text: 'Hi {{ name }}' }, 'templates.update', {
+  const { text: _text, subject: _subject, ...mail } = MAIL;
+  const filled = { ...mail, template_id: id, data: { name: 'Jo' } };
+  const sent = await call.gives({ message_ids: [UUID] }, 'emails.send', filled);
+  await call.gives({ subject: 'Welcome, Jo' }, 'submissions.get', { id: sent.id! });
+  await call.gives({ id, html: null, text: 'Hi {{ name }}', subject: null }, 'templates.update', {
     id,
     name: 'W',
     text: 'Hi {{ name }}',
   });
-  const { text: _text, ...mail } = MAIL;
-  await call.gives({ message_ids: [UUID] }, 'emails.send', { ...mail, template_id: id, data: { name: 'Jo' } });
+  await call.gives({ message_ids: [UUID] }, 'emails.send', { ...filled, subject: MAIL.subject });
   const listed = (await call.result('templates.list')) as JsonObject[];
   t.ok(
     listed.some((template) => template.id === id),

@@ -6,8 +6,19 @@ import path from 'node:path';
 import type { Case, Json, JsonObject, WebhookCase } from '../../clients/conformance/case-format.ts';
 
 const FOLDER = path.join(import.meta.dirname, '../../clients/conformance/cases');
-const CALLS = ['calls', 'copies', 'attachments', 'labels', 'tracking', 'submissions'];
-const FILES = [...CALLS, 'errors', 'retries', 'network', 'options'];
+const CALLS = [
+  'calls',
+  'copies',
+  'attachments',
+  'labels',
+  'tracking',
+  'submissions',
+  'batch',
+  'schedule',
+  'written-mails',
+];
+const MANAGING = ['search', 'suppressions', 'managing-webhooks', 'figures'];
+const FILES = [...CALLS, ...MANAGING, 'errors', 'retries', 'network', 'options'];
 
 const read = (name: string) => JSON.parse(readFileSync(path.join(FOLDER, `${name}.json`), 'utf8')) as Json;
 

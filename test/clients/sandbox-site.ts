@@ -3,11 +3,14 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Test } from 'tap';
+import { findFreePort } from '../support/free-port.ts';
 import { runInThisProcess } from '../support/program.ts';
 import { newDataDir, spawnSandbox } from '../support/sandbox-process.ts';
 
 export interface SandboxSite {
   url: string;
+  /** Takes written mail on 127.0.0.1. */
+  smtpPort: number;
   /** May do everything. */
   key: string;
   /** Of the same tenant, for domains only. */
@@ -27,9 +30,12 @@ export async function startSandboxSite(t: Test): Promise<SandboxSite> {
   const data = path.join(folder, 'data');
   mkdirSync(data);
   const ofSandbox = path.join(folder, 'sandbox.toml');
-  writeFileSync(ofSandbox, '[http]\nport = 0\n[smtp]\nport = 0\n[limits]\nrequests_per_minute = [1, 10000]\n');
+  const ports = `[http]\nport = 0\n[smtp]\nport = 0\n[submission]\nport = ${await findFreePort()}\n`;
+  writeFileSync(ofSandbox, `${ports}[limits]\nrequests_per_minute = [1, 10000]\n`);
   const printed = await spawnSandbox(t, data, '--config', ofSandbox).ready();
   const [url = '', key = ''] = [/http:\S+/, /pr_\w+/].map((pattern) => pattern.exec(printed)?.[0]);
+
+  const smtpPort = Number(/ SMTP +127\.0\.0\.1:(\d+)/.exec(printed)?.[1]);
 
   const ofOperator = path.join(folder, 'operator.toml');
   writeFileSync(ofOperator, `[data]\ndir = ${JSON.stringify(data)}\n`);
@@ -46,6 +52,7 @@ export async function startSandboxSite(t: Test): Promise<SandboxSite> {
   await operator('tenant', 'set', slow, '--tier', '1k');
   return {
     url,
+    smtpPort,
     key,
     keyForDomains: await keyFor(tenants[0]!.id, 'domains:write'),
     suspendedKey: await keyFor(suspended),

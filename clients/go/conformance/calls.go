@@ -14,43 +14,34 @@ import (
 
 // arguments of all calls together, named as in the API.
 type arguments struct {
-	ID             string              `json:"id"`
-	From           string              `json:"from"`
-	To             json.RawMessage     `json:"to"`
-	Subject        string              `json:"subject"`
-	HTML           string              `json:"html"`
-	Text           string              `json:"text"`
-	TemplateID     string              `json:"template_id"`
-	Data           any                 `json:"data"`
-	Headers        map[string]string   `json:"headers"`
-	CC             json.RawMessage     `json:"cc"`
-	BCC            json.RawMessage     `json:"bcc"`
-	ReplyTo        json.RawMessage     `json:"reply_to"`
-	Attachments    []attachment        `json:"attachments"`
-	Tags           map[string]string   `json:"tags"`
-	Metadata       map[string]string   `json:"metadata"`
-	Tracking       *postrider.Tracking `json:"tracking"`
-	IdempotencyKey *string             `json:"idempotency_key"`
-	Domain         string              `json:"domain"`
-	Selector       string              `json:"selector"`
-	URL            string              `json:"url"`
-	Description    string              `json:"description"`
-	Name           string              `json:"name"`
-	After          string              `json:"after"`
-	Limit          int                 `json:"limit"`
+	email
+	ID             string   `json:"id"`
+	IdempotencyKey *string  `json:"idempotency_key"`
+	Emails         []email  `json:"emails"`
+	OnError        string   `json:"on_error"`
+	Domain         string   `json:"domain"`
+	Selector       string   `json:"selector"`
+	URL            string   `json:"url"`
+	Description    *string  `json:"description"`
+	Events         []string `json:"events"`
+	EventID        string   `json:"event_id"`
+	Name           string   `json:"name"`
+	State          string   `json:"state"`
+	Tag            string   `json:"tag"`
+	CreatedAfter   string   `json:"created_after"`
+	CreatedBefore  string   `json:"created_before"`
+	Address        string   `json:"address"`
+	Addresses      []string `json:"addresses"`
+	CSV            string   `json:"csv"`
+	Reason         string   `json:"reason"`
+	By             string   `json:"by"`
+	After          string   `json:"after"`
+	Limit          int      `json:"limit"`
 
 	Payload          *string `json:"payload"`
 	PayloadBase64    []byte  `json:"payload_base64"`
 	Secret           string  `json:"secret"`
 	ToleranceSeconds *int64  `json:"tolerance_seconds"`
-}
-
-type attachment struct {
-	Filename     string `json:"filename"`
-	Content      string `json:"content"`
-	ContentBytes []byte `json:"content_bytes"`
-	ContentType  string `json:"content_type"`
-	ContentID    string `json:"content_id"`
 }
 
 func readArguments(text json.RawMessage) arguments {
@@ -70,10 +61,18 @@ func callMethod(client *postrider.Client, method string, text json.RawMessage) (
 	switch method {
 	case "emails.send":
 		return client.Emails.Send(ctx, args.mail(), args.sendOptions()...)
+	case "emails.send_batch":
+		return client.Emails.SendBatch(ctx, args.batch(), args.sendOptions()...)
 	case "emails.get":
 		return client.Emails.Get(ctx, args.ID)
+	case "emails.list":
+		return client.Emails.List(ctx, args.search())
 	case "submissions.get":
 		return client.Submissions.Get(ctx, args.ID)
+	case "submissions.move":
+		return client.Submissions.Move(ctx, args.ID, args.move())
+	case "submissions.cancel":
+		return client.Submissions.Cancel(ctx, args.ID)
 	case "domains.create":
 		return client.Domains.Create(ctx, postrider.CreateDomainRequest{Domain: args.Domain, Selector: args.Selector})
 	case "domains.list":
@@ -84,14 +83,6 @@ func callMethod(client *postrider.Client, method string, text json.RawMessage) (
 		return client.Domains.Verify(ctx, args.ID)
 	case "domains.delete":
 		return client.Domains.Delete(ctx, args.ID)
-	case "webhooks.create":
-		return client.Webhooks.Create(ctx, postrider.CreateWebhookRequest{URL: args.URL, Description: args.Description})
-	case "webhooks.list":
-		return client.Webhooks.List(ctx)
-	case "webhooks.get":
-		return client.Webhooks.Get(ctx, args.ID)
-	case "webhooks.delete":
-		return nil, client.Webhooks.Delete(ctx, args.ID)
 	case "templates.create":
 		return client.Templates.Create(ctx, args.template())
 	case "templates.update":
@@ -104,68 +95,47 @@ func callMethod(client *postrider.Client, method string, text json.RawMessage) (
 		return nil, client.Templates.Delete(ctx, args.ID)
 	case "events.list":
 		return client.Events.List(ctx, postrider.ListEventsRequest{After: args.After, Limit: args.Limit})
+	}
+	return callManaging(client, method, args)
+}
+
+func callManaging(client *postrider.Client, method string, args arguments) (any, error) {
+	ctx := context.Background()
+	switch method {
+	case "webhooks.create":
+		return client.Webhooks.Create(ctx, args.newWebhook())
+	case "webhooks.list":
+		return client.Webhooks.List(ctx)
+	case "webhooks.get":
+		return client.Webhooks.Get(ctx, args.ID)
+	case "webhooks.update":
+		return client.Webhooks.Update(ctx, args.ID, args.changedWebhook())
+	case "webhooks.rotate":
+		return client.Webhooks.Rotate(ctx, args.ID)
+	case "webhooks.test":
+		return client.Webhooks.Test(ctx, args.ID)
+	case "webhooks.deliveries":
+		return client.Webhooks.Deliveries(ctx, args.ID, args.deliveries())
+	case "webhooks.replay":
+		return client.Webhooks.Replay(ctx, args.ID, args.EventID)
+	case "webhooks.delete":
+		return nil, client.Webhooks.Delete(ctx, args.ID)
+	case "suppressions.list":
+		return client.Suppressions.List(ctx, args.suppressions())
+	case "suppressions.add":
+		return client.Suppressions.Add(ctx, args.suppression())
+	case "suppressions.remove":
+		return nil, client.Suppressions.Remove(ctx, args.Address)
+	case "suppressions.import":
+		return client.Suppressions.Import(ctx, args.manySuppressions())
+	case "stats":
+		return client.Stats(ctx, args.stats())
 	case "health":
 		return client.Health(ctx)
 	case "inspect":
 		return fmt.Sprintf("%v %+v %#v %s %+v %+v", client, client, client, client, *client, client.Emails), nil
 	}
 	panic("no such method: " + method)
-}
-
-func (args arguments) mail() postrider.SendRequest {
-	var attachments []postrider.Attachment
-	for _, given := range args.Attachments {
-		attachments = append(attachments, postrider.Attachment{
-			Filename:      given.Filename,
-			Content:       given.ContentBytes,
-			ContentBase64: given.Content,
-			ContentType:   given.ContentType,
-			ContentID:     given.ContentID,
-		})
-	}
-	return postrider.SendRequest{
-		From:        args.From,
-		To:          oneOrMore(args.To),
-		Subject:     args.Subject,
-		HTML:        args.HTML,
-		Text:        args.Text,
-		TemplateID:  args.TemplateID,
-		Data:        args.Data,
-		Headers:     args.Headers,
-		CC:          oneOrMore(args.CC),
-		BCC:         oneOrMore(args.BCC),
-		ReplyTo:     oneOrMore(args.ReplyTo),
-		Attachments: attachments,
-		Tags:        args.Tags,
-		Metadata:    args.Metadata,
-		Tracking:    args.Tracking,
-	}
-}
-
-// oneOrMore reads a string or a list of strings; nil when there is neither.
-func oneOrMore(text json.RawMessage) []string {
-	if text == nil {
-		return nil
-	}
-	list := []string{""}
-	if json.Unmarshal(text, &list[0]) != nil {
-		list = nil
-		if err := json.Unmarshal(text, &list); err != nil {
-			panic(err)
-		}
-	}
-	return list
-}
-
-func (args arguments) sendOptions() []postrider.SendOption {
-	if args.IdempotencyKey == nil {
-		return nil
-	}
-	return []postrider.SendOption{postrider.WithIdempotencyKey(*args.IdempotencyKey)}
-}
-
-func (args arguments) template() postrider.TemplateRequest {
-	return postrider.TemplateRequest{Name: args.Name, HTML: args.HTML, Text: args.Text}
 }
 
 func verify(text json.RawMessage) (any, error) {

@@ -31,6 +31,7 @@ func describe(err error) map[string]any {
 		"retry_after": nil,
 		"domain":      nil,
 		"check":       nil,
+		"index":       base.Index,
 		"text":        fmt.Sprintf("%v %+v %#v", err, err, base),
 	}
 	var network *postrider.NetworkError

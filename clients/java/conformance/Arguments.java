@@ -1,3 +1,4 @@
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
@@ -22,6 +23,11 @@ final class Arguments {
     return (Long) values.get(name);
   }
 
+  /** The zone makes no difference: an Instant has none. */
+  Instant time(String name) {
+    return Instant.ofEpochMilli(object(name).number("unix_ms"));
+  }
+
   Arguments object(String name) {
     return new Arguments(values.get(name));
   }
@@ -40,6 +46,11 @@ final class Arguments {
   @SuppressWarnings("unchecked")
   Map<String, String> texts(String name) {
     return (Map<String, String>) values.get(name);
+  }
+
+  @SuppressWarnings("unchecked")
+  List<String> list(String name) {
+    return (List<String>) values.get(name);
   }
 
   @SuppressWarnings("unchecked")

@@ -1,10 +1,6 @@
 import dev.postrider.ApiObject;
-import dev.postrider.Attachment;
 import dev.postrider.Event;
-import dev.postrider.ListEventsRequest;
 import dev.postrider.Postrider;
-import dev.postrider.SendRequest;
-import dev.postrider.TemplateRequest;
 import java.time.Duration;
 import java.util.Base64;
 import java.util.List;
@@ -18,11 +14,19 @@ final class Calls {
   static Object perform(Postrider client, String method, Arguments args) {
     switch (method) {
       case "emails.send":
-        return plain(client.emails().send(mail(args)));
+        return plain(client.emails().send(Messages.mail(args)));
+      case "emails.send_batch":
+        return plain(client.emails().sendBatch(Messages.batch(args)));
       case "emails.get":
         return plain(client.emails().get(args.text("id")));
+      case "emails.list":
+        return plain(client.emails().list(Requests.search(args)));
       case "submissions.get":
         return plain(client.submissions().get(args.text("id")));
+      case "submissions.move":
+        return plain(move(client, args));
+      case "submissions.cancel":
+        return plain(client.submissions().cancel(args.text("id")));
       case "domains.create":
         return plain(client.domains().create(args.text("domain"), args.text("selector")));
       case "domains.list":
@@ -33,19 +37,10 @@ final class Calls {
         return plain(client.domains().verify(args.text("id")));
       case "domains.delete":
         return plain(client.domains().delete(args.text("id")));
-      case "webhooks.create":
-        return plain(client.webhooks().create(args.text("url"), args.text("description")));
-      case "webhooks.list":
-        return plain(client.webhooks().list());
-      case "webhooks.get":
-        return plain(client.webhooks().get(args.text("id")));
-      case "webhooks.delete":
-        client.webhooks().delete(args.text("id"));
-        return null;
       case "templates.create":
-        return plain(client.templates().create(template(args)));
+        return plain(client.templates().create(Requests.template(args)));
       case "templates.update":
-        return plain(client.templates().update(args.text("id"), template(args)));
+        return plain(client.templates().update(args.text("id"), Requests.template(args)));
       case "templates.list":
         return plain(client.templates().list());
       case "templates.get":
@@ -54,7 +49,44 @@ final class Calls {
         client.templates().delete(args.text("id"));
         return null;
       case "events.list":
-        return plain(client.events().list(page(args)));
+        return plain(client.events().list(Requests.events(args)));
+      default:
+        return manage(client, method, args);
+    }
+  }
+
+  private static Object manage(Postrider client, String method, Arguments args) {
+    switch (method) {
+      case "webhooks.create":
+        return plain(client.webhooks().create(Requests.webhook(args)));
+      case "webhooks.list":
+        return plain(client.webhooks().list());
+      case "webhooks.get":
+        return plain(client.webhooks().get(args.text("id")));
+      case "webhooks.update":
+        return plain(client.webhooks().update(args.text("id"), Requests.webhook(args)));
+      case "webhooks.rotate":
+        return plain(client.webhooks().rotate(args.text("id")));
+      case "webhooks.test":
+        return plain(client.webhooks().test(args.text("id")));
+      case "webhooks.deliveries":
+        return plain(client.webhooks().deliveries(args.text("id"), Requests.deliveries(args)));
+      case "webhooks.replay":
+        return plain(client.webhooks().replay(args.text("id"), args.text("event_id")));
+      case "webhooks.delete":
+        client.webhooks().delete(args.text("id"));
+        return null;
+      case "suppressions.list":
+        return plain(client.suppressions().list(Requests.suppressions(args)));
+      case "suppressions.add":
+        return plain(client.suppressions().add(args.text("address"), Requests.reason(args)));
+      case "suppressions.remove":
+        client.suppressions().remove(args.text("address"));
+        return null;
+      case "suppressions.import":
+        return plain(importSuppressions(client, args));
+      case "stats":
+        return plain(client.stats(Requests.stats(args)));
       case "health":
         return plain(client.health());
       case "inspect":
@@ -62,6 +94,18 @@ final class Calls {
       default:
         throw new IllegalArgumentException("no such method: " + method);
     }
+  }
+
+  private static ApiObject move(Postrider client, Arguments args) {
+    return args.has("send_at_time")
+        ? client.submissions().move(args.text("id"), args.time("send_at_time"))
+        : client.submissions().move(args.text("id"), args.text("send_at"));
+  }
+
+  private static ApiObject importSuppressions(Postrider client, Arguments args) {
+    return args.has("csv")
+        ? client.suppressions().importCsv(args.text("csv"), Requests.reason(args))
+        : client.suppressions().importAddresses(args.list("addresses"), Requests.reason(args));
   }
 
   static Object verify(Arguments args) {
@@ -85,101 +129,6 @@ final class Calls {
 
   private static byte[] bytes(Arguments args) {
     return Base64.getDecoder().decode(args.text("payload_base64"));
-  }
-
-  private static SendRequest mail(Arguments args) {
-    SendRequest.Builder mail = SendRequest.builder();
-    mail.from(args.text("from")).to(args.oneOrMore("to")).subject(args.text("subject"));
-    if (args.has("html")) {
-      mail.html(args.text("html"));
-    }
-    if (args.has("text")) {
-      mail.text(args.text("text"));
-    }
-    if (args.has("template_id")) {
-      mail.templateId(args.text("template_id"));
-    }
-    if (args.has("data")) {
-      mail.data(args.map("data"));
-    }
-    if (args.has("headers")) {
-      mail.headers(args.texts("headers"));
-    }
-    if (args.has("idempotency_key")) {
-      mail.idempotencyKey(args.text("idempotency_key"));
-    }
-    addCopies(mail, args);
-    addLabels(mail, args);
-    args.objects("attachments").forEach(given -> mail.attachments(attachment(given)));
-    return mail.build();
-  }
-
-  private static void addCopies(SendRequest.Builder mail, Arguments args) {
-    if (args.has("cc")) {
-      mail.cc(args.oneOrMore("cc"));
-    }
-    if (args.has("bcc")) {
-      mail.bcc(args.oneOrMore("bcc"));
-    }
-    if (args.has("reply_to")) {
-      mail.replyTo(args.oneOrMore("reply_to"));
-    }
-  }
-
-  private static void addLabels(SendRequest.Builder mail, Arguments args) {
-    if (args.has("tags")) {
-      mail.tags(args.texts("tags"));
-    }
-    if (args.has("metadata")) {
-      mail.metadata(args.texts("metadata"));
-    }
-    if (args.has("tracking")) {
-      Map<String, Object> tracking = args.map("tracking");
-      if (tracking.containsKey("opens")) {
-        mail.trackOpens((Boolean) tracking.get("opens"));
-      }
-      if (tracking.containsKey("clicks")) {
-        mail.trackClicks((Boolean) tracking.get("clicks"));
-      }
-    }
-  }
-
-  private static Attachment attachment(Arguments given) {
-    Attachment.Builder attachment = Attachment.builder().filename(given.text("filename"));
-    if (given.has("content")) {
-      attachment.contentBase64(given.text("content"));
-    } else {
-      attachment.content(Base64.getDecoder().decode(given.text("content_bytes")));
-    }
-    if (given.has("content_type")) {
-      attachment.contentType(given.text("content_type"));
-    }
-    if (given.has("content_id")) {
-      attachment.contentId(given.text("content_id"));
-    }
-    return attachment.build();
-  }
-
-  private static TemplateRequest template(Arguments args) {
-    TemplateRequest.Builder template = TemplateRequest.builder().name(args.text("name"));
-    if (args.has("html")) {
-      template.html(args.text("html"));
-    }
-    if (args.has("text")) {
-      template.text(args.text("text"));
-    }
-    return template.build();
-  }
-
-  private static ListEventsRequest page(Arguments args) {
-    ListEventsRequest.Builder page = ListEventsRequest.builder();
-    if (args.has("after")) {
-      page.after(args.text("after"));
-    }
-    if (args.has("limit")) {
-      page.limit((int) args.number("limit"));
-    }
-    return page.build();
   }
 
   private static List<Object> plain(List<? extends ApiObject> answers) {

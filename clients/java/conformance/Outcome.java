@@ -88,6 +88,7 @@ final class Outcome {
     described.put("request_id", e.requestId().orElse(null));
     described.put("timeout", e instanceof NetworkError ? ((NetworkError) e).isTimeout() : null);
     described.put("retry_after", e instanceof RateLimitError ? seconds((RateLimitError) e) : null);
+    described.put("index", e.index().orElse(null));
     boolean isInvalid = e instanceof ValidationError;
     described.put("domain", isInvalid ? ((ValidationError) e).domain().orElse(null) : null);
     described.put("check", isInvalid ? ((ValidationError) e).check().map(Outcome::fields).orElse(null) : null);

@@ -17,12 +17,18 @@ function snakeCase(value) {
   );
 }
 
-function sendArguments({ template_id, idempotency_key, reply_to, attachments, ...rest }) {
+function timeOf({ send_at, send_at_time }) {
+  return send_at_time === undefined ? send_at : new Date(send_at_time.unix_ms);
+}
+
+function sendArguments({ template_id, idempotency_key, reply_to, attachments, send_at, send_at_time, ...rest }) {
   const message = { ...rest };
   if (template_id !== undefined) message.templateId = template_id;
   if (idempotency_key !== undefined) message.idempotencyKey = idempotency_key;
   if (reply_to !== undefined) message.replyTo = reply_to;
   if (attachments !== undefined) message.attachments = attachments.map(attachment);
+  const sendAt = timeOf({ send_at, send_at_time });
+  if (sendAt !== undefined) message.sendAt = sendAt;
   return message;
 }
 
@@ -41,8 +47,14 @@ function verify({ headers, secret, tolerance_seconds, ...given }) {
 
 const METHODS = {
   'emails.send': (client, args) => client.emails.send(sendArguments(args)),
+  'emails.send_batch': (client, { emails, on_error, idempotency_key }) =>
+    client.emails.sendBatch(emails.map(sendArguments), { onError: on_error, idempotencyKey: idempotency_key }),
+  'emails.list': (client, { created_after, created_before, ...rest }) =>
+    client.emails.list({ ...rest, createdAfter: created_after, createdBefore: created_before }),
   'emails.get': (client, { id }) => client.emails.get(id),
   'submissions.get': (client, { id }) => client.submissions.get(id),
+  'submissions.move': (client, { id, ...time }) => client.submissions.move(id, timeOf(time)),
+  'submissions.cancel': (client, { id }) => client.submissions.cancel(id),
   'domains.create': (client, args) => client.domains.create(args),
   'domains.list': (client) => client.domains.list(),
   'domains.get': (client, { id }) => client.domains.get(id),
@@ -52,12 +64,22 @@ const METHODS = {
   'webhooks.list': (client) => client.webhooks.list(),
   'webhooks.get': (client, { id }) => client.webhooks.get(id),
   'webhooks.delete': (client, { id }) => client.webhooks.delete(id),
+  'webhooks.update': (client, { id, ...changes }) => client.webhooks.update(id, changes),
+  'webhooks.rotate': (client, { id }) => client.webhooks.rotate(id),
+  'webhooks.test': (client, { id }) => client.webhooks.test(id),
+  'webhooks.deliveries': (client, { id, ...query }) => client.webhooks.deliveries(id, query),
+  'webhooks.replay': (client, { id, event_id }) => client.webhooks.replay(id, event_id),
+  'suppressions.list': (client, args) => client.suppressions.list(args),
+  'suppressions.add': (client, args) => client.suppressions.add(args),
+  'suppressions.remove': (client, { address }) => client.suppressions.remove(address),
+  'suppressions.import': (client, args) => client.suppressions.import(args),
   'templates.create': (client, args) => client.templates.create(args),
   'templates.update': (client, { id, ...template }) => client.templates.update(id, template),
   'templates.delete': (client, { id }) => client.templates.delete(id),
   'templates.list': (client) => client.templates.list(),
   'templates.get': (client, { id }) => client.templates.get(id),
   'events.list': (client, args) => client.events.list(args),
+  stats: (client, args) => client.stats(args),
   health: (client) => client.health(),
   inspect: (client) => `${inspect(client, { depth: 9, showHidden: true })} ${JSON.stringify(client)}`,
 };
@@ -85,6 +107,7 @@ function caught(error) {
     retry_after: error.retryAfter ?? null,
     domain: error.domain ?? null,
     check: snakeCase(error.check ?? null),
+    index: error.index ?? null,
     text: inspect(error, { depth: 9 }),
   };
 }

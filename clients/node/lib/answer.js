@@ -34,7 +34,8 @@ function errorOf(answer) {
   const body = objectOf(text) ?? {};
   const code = typeof body.error === 'string' && body.error !== '' ? body.error : `http_${status}`;
   const message = typeof body.message === 'string' && body.message !== '' ? body.message : unexplained(status);
-  const details = { status, code, requestId: headers.get('x-request-id') };
+  const index = Number.isInteger(body.index) ? body.index : null;
+  const details = { status, code, requestId: headers.get('x-request-id'), index };
   if (status === 401) return new errors.AuthError(message, details);
   if (status === 403 && code === 'scope_required') return new errors.ScopeError(message, details);
   if (status === 403 && code === 'tenant_not_active') return new errors.TenantNotActiveError(message, details);

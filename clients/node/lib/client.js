@@ -1,13 +1,13 @@
 // The client: the calls of the API, in the names of JavaScript.
 'use strict';
 
-const { randomUUID } = require('node:crypto');
-const { inspect } = require('node:util');
-const { PostriderError } = require('./errors.js');
-const { messageBody } = require('./message.js');
+const { pathOf } = require('./checks.js');
+const { Emails, Submissions } = require('./emails.js');
 const { toCamelCase } = require('./names.js');
 const { readOptions } = require('./options.js');
+const { Suppressions } = require('./suppressions.js');
 const { Transport } = require('./transport.js');
+const { Webhooks } = require('./webhooks.js');
 
 class Postrider {
   constructor(options) {
@@ -18,47 +18,20 @@ class Postrider {
     this.domains = new Domains(call);
     this.webhooks = new Webhooks(call);
     this.templates = new Templates(call);
+    this.suppressions = new Suppressions(call);
     this.events = new Events(call);
     this.#call = call;
   }
 
   #call;
 
+  async stats({ from, to, by, tag } = {}) {
+    const counted = await this.#call({ method: 'GET', path: '/stats', query: { from, to, by, tag } });
+    return { ...counted, tag: counted.tag ?? null, complete: counted.complete ?? null };
+  }
+
   health() {
     return this.#call({ method: 'GET', path: '/healthz', health: true });
-  }
-}
-
-class Emails {
-  #call;
-
-  constructor(call) {
-    this.#call = call;
-  }
-
-  async send({ idempotencyKey, ...message }) {
-    return this.#call({
-      method: 'POST',
-      path: '/emails',
-      body: messageBody(message),
-      idempotencyKey: checkedKey(idempotencyKey ?? randomUUID()),
-    });
-  }
-
-  async get(id) {
-    return this.#call({ method: 'GET', path: pathOf('/emails', id) });
-  }
-}
-
-class Submissions {
-  #call;
-
-  constructor(call) {
-    this.#call = call;
-  }
-
-  async get(id) {
-    return this.#call({ method: 'GET', path: pathOf('/submissions', id) });
   }
 }
 
@@ -90,30 +63,6 @@ class Domains {
   }
 }
 
-class Webhooks {
-  #call;
-
-  constructor(call) {
-    this.#call = call;
-  }
-
-  async create(webhook) {
-    return printedWithoutSecret(await this.#call({ method: 'POST', path: '/webhooks', body: webhook }));
-  }
-
-  async list() {
-    return (await this.#call({ method: 'GET', path: '/webhooks' })).webhooks;
-  }
-
-  async get(id) {
-    return this.#call({ method: 'GET', path: pathOf('/webhooks', id) });
-  }
-
-  async delete(id) {
-    await this.#call({ method: 'DELETE', path: pathOf('/webhooks', id) });
-  }
-}
-
 class Templates {
   #call;
 
@@ -122,11 +71,11 @@ class Templates {
   }
 
   async create(template) {
-    return this.#call({ method: 'POST', path: '/templates', body: template });
+    return withSubject(await this.#call({ method: 'POST', path: '/templates', body: template }));
   }
 
   async update(id, template) {
-    return this.#call({ method: 'PUT', path: pathOf('/templates', id), body: template });
+    return withSubject(await this.#call({ method: 'PUT', path: pathOf('/templates', id), body: template }));
   }
 
   async delete(id) {
@@ -134,11 +83,12 @@ class Templates {
   }
 
   async list() {
-    return (await this.#call({ method: 'GET', path: '/templates' })).templates;
+    const { templates } = await this.#call({ method: 'GET', path: '/templates' });
+    return (templates ?? []).map(withSubject);
   }
 
   async get(id) {
-    return this.#call({ method: 'GET', path: pathOf('/templates', id) });
+    return withSubject(await this.#call({ method: 'GET', path: pathOf('/templates', id) }));
   }
 }
 
@@ -154,22 +104,9 @@ class Events {
   }
 }
 
-/** For console.log and the like; JSON.stringify and copies keep the secret, so that it can be stored. */
-function printedWithoutSecret(webhook) {
-  return Object.defineProperty(webhook, inspect.custom, { value: () => ({ ...webhook, secret: '[hidden]' }) });
-}
-
-/** An empty id would be the whole list, and dots climb: neither can be meant. */
-function pathOf(collection, id) {
-  if (typeof id !== 'string' || ['', '.', '..'].includes(id)) {
-    throw new PostriderError('id is the id of a record, a UUID.', { code: 'invalid_argument' });
-  }
-  return `${collection}/${encodeURIComponent(id)}`;
-}
-
-function checkedKey(key) {
-  if (typeof key === 'string' && /^[\x20-\x7e]*[\x21-\x7e][\x20-\x7e]*$/.test(key)) return key;
-  throw new PostriderError('idempotencyKey is a text of printable ASCII characters.', { code: 'invalid_argument' });
+/** The service leaves it out where there is none. */
+function withSubject(template) {
+  return { ...template, subject: template.subject ?? null };
 }
 
 module.exports = { Postrider };

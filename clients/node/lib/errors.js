@@ -4,14 +4,16 @@
 class PostriderError extends Error {
   /**
    * @param {string} message
-   * @param {{ code: string, status?: number | null, requestId?: string | null, cause?: unknown }} details
+   * @param {{ code: string, status?: number | null, requestId?: string | null, index?: number | null,
+   *   cause?: unknown }} details
    */
-  constructor(message, { code, status = null, requestId = null, cause } = { code: 'unknown' }) {
+  constructor(message, { code, status = null, requestId = null, index = null, cause } = { code: 'unknown' }) {
     super(message, cause === undefined ? undefined : { cause });
     this.name = new.target.name;
     this.status = status;
     this.code = code;
     this.requestId = requestId;
+    this.index = index;
   }
 }
 

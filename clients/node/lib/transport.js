@@ -19,9 +19,11 @@ class Transport {
 
   /**
    * @param {{ method: string, path: string, query?: Record<string, string | number | null | undefined>, body?: object,
-   *   idempotencyKey?: string, health?: boolean }} call
+   *   idempotencyKey?: string, health?: boolean, mayBeRepeated?: boolean }} call
+   * `mayBeRepeated: false` is for a call that does harm when it is made twice: only a 429, after which nothing was done,
+   * is followed by another attempt.
    */
-  async call({ method, path, query = {}, body, idempotencyKey, health = false }) {
+  async call({ method, path, query = {}, body, idempotencyKey, health = false, mayBeRepeated = true }) {
     const url = this.#options.baseUrl + path + queryText(query);
     const headers = { accept: 'application/json', 'user-agent': `postrider-node/${VERSION}` };
     if (!health) headers.authorization = `Bearer ${this.#options.apiKey}`;
@@ -33,7 +35,7 @@ class Transport {
       try {
         return await this.#attempt(url, request, health);
       } catch (error) {
-        if (retry > this.#options.maxRetries || !mayBeTriedAgain(error)) throw error;
+        if (retry > this.#options.maxRetries || !mayBeTriedAgain(error, mayBeRepeated)) throw error;
         await pause(waitBefore(retry, error));
       }
     }
@@ -73,8 +75,9 @@ function queryText(query) {
   return `?${given.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join('&')}`;
 }
 
-function mayBeTriedAgain(error) {
-  return error instanceof RateLimitError || error instanceof ServerError || error instanceof NetworkError;
+function mayBeTriedAgain(error, mayBeRepeated) {
+  if (error instanceof RateLimitError) return true;
+  return mayBeRepeated && (error instanceof ServerError || error instanceof NetworkError);
 }
 
 function waitBefore(retry, error) {

@@ -74,6 +74,30 @@ test('a message without new fields is sent in the same bytes as before', async (
   assert.equal(sent, '{"from":"a@b.c","to":"d@e.f","subject":"S","data":{"replyTo":1},"template_id":"1"}');
 });
 
+test('a time is a Date, in whatever zone, or a string', async (t) => {
+  const sent = [];
+  t.mock.method(globalThis, 'fetch', async (_, { body }) => {
+    sent.push(JSON.parse(body));
+    return Response.json({ id: '1' }, { status: 202 });
+  });
+  const client = new postrider.Postrider({ apiKey: 'pr_k', baseUrl: 'http://127.0.0.1' });
+  const mail = { from: 'a@b.c', to: 'd@e.f', subject: 'S', text: 'T' };
+  await client.emails.send({ ...mail, sendAt: new Date('2028-02-29T23:30:00+01:00') });
+  await client.submissions.move('1', '2028-03-01');
+  await client.emails.sendBatch([{ ...mail, sendAt: undefined, idempotencyKey: undefined }, null]);
+  assert.deepEqual(sent, [
+    { ...mail, send_at: '2028-02-29T22:30:00.000Z' },
+    { send_at: '2028-03-01' },
+    { emails: [mail, null] },
+  ]);
+  const none = new Date('tomorrow');
+  const refused = { name: 'PostriderError', code: 'invalid_argument' };
+  await assert.rejects(client.emails.send({ ...mail, sendAt: none }), refused);
+  await assert.rejects(client.emails.sendBatch([mail, { ...mail, sendAt: none }]), refused);
+  await assert.rejects(client.submissions.move('1', none), refused);
+  assert.equal(sent.length, 3, 'nothing was sent');
+});
+
 test('names in tags and metadata are the caller’s', async (t) => {
   const labels = { tags: { order_kind: 'x' }, metadata: { order_id: '1', orderId: '2' } };
   t.mock.method(globalThis, 'fetch', async () => Response.json({ send_at: null, ...labels }));
@@ -83,11 +107,12 @@ test('names in tags and metadata are the caller’s', async (t) => {
 
 test('the secret of a webhook is not printed, but there', async (t) => {
   t.mock.method(globalThis, 'fetch', async () => Response.json({ id: '1', secret: 'c2VjcmV0' }));
-  const client = new postrider.Postrider({ apiKey: 'pr_k', baseUrl: 'http://127.0.0.1' });
-  const webhook = await client.webhooks.create({ url: 'https://example.com/' });
-  assert.doesNotMatch(inspect({ made: [webhook] }, { depth: 9 }), /c2VjcmV0/);
-  assert.deepEqual(JSON.parse(JSON.stringify(webhook)), { id: '1', secret: 'c2VjcmV0' });
-  assert.deepEqual({ ...webhook }, { id: '1', secret: 'c2VjcmV0' });
+  const { webhooks } = new postrider.Postrider({ apiKey: 'pr_k', baseUrl: 'http://127.0.0.1' });
+  for (const webhook of [await webhooks.create({ url: 'https://example.com/' }), await webhooks.rotate('1')]) {
+    assert.doesNotMatch(inspect({ made: [webhook] }, { depth: 9 }), /c2VjcmV0/);
+    assert.deepEqual(JSON.parse(JSON.stringify(webhook)), { id: '1', secret: 'c2VjcmV0', events: null });
+    assert.deepEqual({ ...webhook }, { id: '1', secret: 'c2VjcmV0', events: null });
+  }
 });
 
 test('an attempt may take 30 s unless another time is given', async (t) => {

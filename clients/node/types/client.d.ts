@@ -3,7 +3,9 @@
 import type { Domains } from './domains.js';
 import type { Emails } from './emails.js';
 import type { Events } from './events.js';
+import type { Stats, StatsQuery } from './stats.js';
 import type { Submissions } from './submissions.js';
+import type { Suppressions } from './suppressions.js';
 import type { Templates } from './templates.js';
 import type { Webhooks } from './webhooks.js';
 
@@ -27,7 +29,10 @@ export declare class Postrider {
   readonly domains: Domains;
   readonly webhooks: Webhooks;
   readonly templates: Templates;
+  readonly suppressions: Suppressions;
   readonly events: Events;
+  /** What happened, counted by day or hour. */
+  stats(query?: StatsQuery): Promise<Stats>;
   /** Whether the service reaches its database; a 503 that says it does not is an answer, no error. */
   health(): Promise<Health>;
 }

@@ -8,6 +8,8 @@ export declare class PostriderError extends Error {
   /** The `error` of the answer, or what happened here: `timeout`, `network_error`, `missing_api_key`, … */
   readonly code: string;
   readonly requestId: string | null;
+  /** Which email of a batch is meant, from 0; else null. */
+  readonly index: number | null;
 }
 
 /** 401. */

@@ -15,11 +15,13 @@ export interface EventPage {
 export type Event =
   | EventOf<'email.delivered', 'delivery', { delivery: Delivery }>
   | EventOf<'email.deferred', 'delivery', { delivery: Delivery }>
+  | EventOf<'email.canceled', 'delivery', { cancellation: Cancellation }>
   | EventOf<'email.bounced', 'bounce', { bounce: Bounce }>
   | EventOf<'email.failed', 'bounce', { bounce: Bounce }>
   | EventOf<'email.complained', 'complaint', { complaint: Complaint }>
   | EventOf<'email.opened', 'open', { open: Open }>
-  | EventOf<'email.clicked', 'open', { click: Click }>;
+  | EventOf<'email.clicked', 'open', { click: Click }>
+  | EventOf<'test', 'test', { test: { message: string } }>;
 
 export interface EventOf<Type extends string, Family extends string, Part> {
   id: string;
@@ -36,6 +38,8 @@ export interface EventData {
   to: string;
   subject: string;
   domain: string;
+  /** The Message-ID of a mail that was handed in by SMTP. */
+  headerMessageId?: string;
   /** Missing where the call gave none. */
   tags?: Record<string, string>;
   metadata?: Record<string, string>;
@@ -51,6 +55,11 @@ export interface Delivery {
   attempt: number;
   elapsedMs: number;
   nextAttemptAt?: string | null;
+}
+
+export interface Cancellation {
+  by: 'sender' | 'operator';
+  reason: string;
 }
 
 export interface Bounce {

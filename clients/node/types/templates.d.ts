@@ -14,6 +14,8 @@ export interface TemplateContent {
   /** Liquid; at least one of `html` and `text`. */
   html?: string | undefined;
   text?: string | undefined;
+  /** Liquid, for messages without a subject of their own. */
+  subject?: string | undefined;
 }
 
 export interface Template {
@@ -21,6 +23,7 @@ export interface Template {
   name: string;
   html: string | null;
   text: string | null;
+  subject: string | null;
   createdAt: string;
   updatedAt: string;
 }

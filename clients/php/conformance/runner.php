@@ -62,6 +62,35 @@ function attachment(stdClass $given): Attachment
     return Attachment::fromBytes(...$named);
 }
 
+function timeOf(stdClass $given): DateTimeImmutable
+{
+    $minutes = $given->offset_minutes;
+    $zone = sprintf('%s%02d:%02d', $minutes < 0 ? '-' : '+', intdiv(abs($minutes), 60), abs($minutes) % 60);
+    $seconds = sprintf('%d.%03d', intdiv($given->unix_ms, 1000), $given->unix_ms % 1000);
+
+    return DateTimeImmutable::createFromFormat('U.v', $seconds)->setTimezone(new DateTimeZone($zone));
+}
+
+/** The arguments of a method, and those of the messages in them. */
+function arguments(#[SensitiveParameter] array $args): array
+{
+    foreach (array_intersect(['headers', 'tags', 'metadata', 'tracking'], array_keys($args)) as $name) {
+        $args[$name] = (array) $args[$name];
+    }
+    if (isset($args['attachments'])) {
+        $args['attachments'] = array_map(attachment(...), $args['attachments']);
+    }
+    if (isset($args['send_at_time'])) {
+        $args['send_at'] = timeOf($args['send_at_time']);
+        unset($args['send_at_time']);
+    }
+    if (isset($args['emails'])) {
+        $args['emails'] = array_map(static fn (stdClass $email): array => arguments((array) $email), $args['emails']);
+    }
+
+    return camelCase($args);
+}
+
 /** All that PHP has to look into a value. */
 function shown(mixed $value): string
 {
@@ -85,14 +114,12 @@ function perform(#[SensitiveParameter] stdClass $order): mixed
     if ($method === 'health') {
         return $client->health()->toArray();
     }
+    if ($method === 'stats') {
+        return $client->stats(...$args)->toArray();
+    }
     [$group, $verb] = explode('.', $method);
-    foreach (array_intersect(['headers', 'tags', 'metadata', 'tracking'], array_keys($args)) as $name) {
-        $args[$name] = (array) $args[$name];
-    }
-    if (isset($args['attachments'])) {
-        $args['attachments'] = array_map(attachment(...), $args['attachments']);
-    }
-    $answer = $client->{$group}->{$verb}(...camelCase($args));
+    $named = $verb === 'send_batch' ? 'sendBatch' : $verb;
+    $answer = $client->{$group}->{$named}(...arguments($args));
 
     return is_array($answer)
         ? array_map(static fn (object $model): array => $model->toArray(), $answer)
@@ -115,6 +142,7 @@ function describe(Throwable $error): array
         'retry_after' => $error instanceof RateLimitError ? $error->retryAfter : null,
         'domain' => $error instanceof ValidationError ? $error->domain : null,
         'check' => $error instanceof ValidationError ? $error->check?->toArray() : null,
+        'index' => $isOurs ? $error->index : null,
         'text' => $error . print_r($error, true),
     ];
 }

@@ -9,10 +9,12 @@ use Postrider\Internal\Settings;
 use Postrider\Internal\Transport;
 use Postrider\Model\Event;
 use Postrider\Model\Health;
+use Postrider\Model\Stats;
 use Postrider\Resource\Domains;
 use Postrider\Resource\Emails;
 use Postrider\Resource\Events;
 use Postrider\Resource\Submissions;
+use Postrider\Resource\Suppressions;
 use Postrider\Resource\Templates;
 use Postrider\Resource\Webhooks;
 
@@ -28,6 +30,7 @@ final class Client
     public readonly Domains $domains;
     public readonly Webhooks $webhooks;
     public readonly Templates $templates;
+    public readonly Suppressions $suppressions;
     public readonly Events $events;
 
     private readonly Transport $transport;
@@ -54,7 +57,29 @@ final class Client
         $this->domains = new Domains($this->transport);
         $this->webhooks = new Webhooks($this->transport);
         $this->templates = new Templates($this->transport);
+        $this->suppressions = new Suppressions($this->transport);
         $this->events = new Events($this->transport);
+    }
+
+    /**
+     * What happened, counted by day or hour.
+     *
+     * @param string|null $from a time with its offset or a date
+     * @param string|null $to the moment after the last; now when not given
+     * @param 'hour'|'day'|null $by `day` when not given
+     * @param string|null $tag `name:value`: only messages with this tag
+     *
+     * @throws PostriderException
+     */
+    public function stats(
+        ?string $from = null,
+        ?string $to = null,
+        ?string $by = null,
+        ?string $tag = null,
+    ): Stats {
+        $query = ['from' => $from, 'to' => $to, 'by' => $by, 'tag' => $tag];
+
+        return Stats::fromArray($this->transport->get('/stats', $query));
     }
 
     /**

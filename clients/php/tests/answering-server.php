@@ -37,7 +37,8 @@ while (true) {
         }
         $sent = $length > 0 ? stream_get_contents($connection['socket'], $length) : '';
         $place = "connection {$connection['number']}, request " . ++$open[$key]['requests'];
-        $body = json_encode(['status' => $place, 'id' => $sent], JSON_THROW_ON_ERROR);
+        $answer = ['status' => $place, 'id' => $sent, 'results' => [['id' => $sent]]];
+        $body = json_encode($answer, JSON_THROW_ON_ERROR);
         $head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: " . strlen($body);
         fwrite($connection['socket'], "{$head}\r\n\r\n{$body}");
     }

@@ -11,6 +11,7 @@ use Postrider\Attachment;
 use Postrider\Client;
 use Postrider\Exception\PostriderException;
 use Postrider\Model\Domain;
+use Postrider\Model\EventData;
 use Postrider\Model\Webhook;
 use Postrider\WebhookVerifier;
 
@@ -76,6 +77,19 @@ $body = '{"from":"a","to":"b","subject":"S","cc":["c"],"attachments":[{"filename
     . '"metadata":{},"tracking":{"opens":false}}';
 same($body, $client->emails->send('a', 'b', 'S', ...$more)->id, 'bytes are base64, and what has names is an object');
 
+$berlin = new DateTimeZone('Europe/Berlin');
+$time = new DateTime('2028-03-01 00:30:00.0069', $berlin);
+$sent = $client->emails->send('a', 'b', sendAt: $time)->id;
+same('{"from":"a","to":"b","send_at":"2028-02-29T23:30:00.006Z"}', $sent, 'a time is sent in UTC with milliseconds');
+same('2028-03-01T00:30:00+01:00', $time->format('c'), 'and the object of the caller stays as it is');
+same('{"send_at":"2028-03-01"}', $client->submissions->move('1', '2028-03-01')->id, 'a text is sent as it is');
+
+$message = ['to' => ['y' => 'b'], 'from' => 'a', 'data' => [], 'idempotencyKey' => null];
+$sent = $client->emails->sendBatch(['x' => $message]);
+same('{"emails":[{"from":"a","to":["b"],"data":{}}]}', $sent->results[0]->id, 'a batch is a list of messages');
+same('{}', $client->webhooks->update('1')->id, 'nothing to change is an object, too');
+same('{"events":[]}', $client->webhooks->update('1', events: [])->id, 'no events are a list');
+
 try {
     $client->emails->send('a@b.c', 'd@e.f', "\xff", text: 'T');
     same('an exception', 'none', 'no UTF-8');
@@ -93,12 +107,18 @@ try {
 foreach ([$client, $client->emails, $client->webhooks] as $object) {
     same(false, str_contains(shown($object) . var_export($object, true), 'pr_id_secret'), 'the key is not shown');
 }
-$webhook = Webhook::fromArray(['id' => '1', 'url' => 'https://example.com/', 'secret' => 'c2VjcmV0']);
+$webhook = Webhook::fromArray(['id' => '1', 'url' => 'https://a.b/', 'secret' => 'c2VjcmV0', 'events' => ['x']]);
 same(false, str_contains(shown($webhook), 'c2VjcmV0'), 'the secret of a webhook is not shown');
 same('c2VjcmV0', $webhook->toArray()['secret'], 'but there when it is asked for');
 
 $odd = Domain::fromArray(['id' => 7, 'records' => 'none', 'checks' => [1, ['ok' => true]], 'new' => 1]);
 same(['', [], true], [$odd->id, $odd->records, $odd->checks[0]->ok], 'an answer of other types is empty, not an error');
+
+$fields = ['header_message_id' => 'order-4711@app.example'];
+$data = [EventData::fromArray($fields), EventData::fromArray([])];
+same('order-4711@app.example', $data[0]->headerMessageId, 'the Message-ID of a mail that was handed in by SMTP');
+same(null, $data[1]->headerMessageId, 'is null where there is none');
+same($fields, array_intersect_key($data[0]->toArray(), $fields), 'and has its name among the fields');
 
 $secret = 'MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 $payload = '{"id":"1","type":"email.opened","data":{"open":{"first":true}}}';

@@ -3,9 +3,11 @@
 import base64
 import dataclasses
 import json
+import keyword
 import sys
 import threading
 import traceback
+from datetime import datetime, timedelta, timezone
 
 import postrider
 
@@ -51,21 +53,38 @@ def attachment(given):
     return postrider.Attachment(**fields)
 
 
+def time_of(given):
+    zone = timezone(timedelta(minutes=given["offset_minutes"]))
+    epoch = datetime(1970, 1, 1, tzinfo=timezone.utc)
+    return (epoch + timedelta(milliseconds=given["unix_ms"])).astimezone(zone)
+
+
+def email(given):
+    """The arguments of emails.send, and those of other calls that are alike."""
+    fields = dict(given)
+    if "send_at_time" in fields:
+        fields["send_at"] = time_of(fields.pop("send_at_time"))
+    if "from" in fields:
+        fields["from_"] = fields.pop("from")
+    if "attachments" in fields:
+        fields["attachments"] = [attachment(each) for each in fields["attachments"]]
+    return fields
+
+
 def run(order):
-    method, args = order["call"]["method"], dict(order["call"]["args"])
+    method, args = order["call"]["method"], email(order["call"]["args"])
     if method == "verify_webhook":
         return verify(args)
     client = client_of(order["options"])
     if method == "inspect":
         parts = [client, client.emails, vars(client), vars(client.emails)]
         return " ".join(repr(part) for part in parts)
-    if "from" in args:
-        args["from_"] = args.pop("from")
-    if "attachments" in args:
-        args["attachments"] = [attachment(each) for each in args["attachments"]]
+    if "emails" in args:
+        args["emails"] = [email(each) for each in args["emails"]]
     target = client
     for name in method.split("."):
-        target = getattr(target, name)
+        # A keyword of the language has a line below it.
+        target = getattr(target, f"{name}_" if keyword.iskeyword(name) else name)
     # Ids come first in every call that has one.
     ids = [args.pop("id")] if "id" in args else []
     return target(*ids, **args)
@@ -80,6 +99,7 @@ def caught(error):
         "message": getattr(error, "message", str(error)),
         "request_id": getattr(error, "request_id", None),
         "timeout": getattr(error, "timeout", None),
+        "index": getattr(error, "index", None),
         "retry_after": getattr(error, "retry_after", None),
         "domain": getattr(error, "domain", None),
         "check": plain(getattr(error, "check", None)),

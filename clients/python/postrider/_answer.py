@@ -53,7 +53,12 @@ def error_of(answer: Answer) -> PostriderError:
     code = _text(body.get("error")) or f"http_{status}"
     message = _text(body.get("message")) or _unexplained(status)
     request_id = answer.headers.get("x-request-id")
-    details: Any = {"code": code, "status": status, "request_id": request_id}
+    details: Any = {
+        "code": code,
+        "status": status,
+        "request_id": request_id,
+        "index": _integer(body.get("index")),
+    }
     if status == 401:
         return AuthError(message, **details)
     if status == 403 and code == "scope_required":
@@ -80,6 +85,11 @@ def _text(value: Any) -> str | None:
     return value if isinstance(value, str) and value else None
 
 
+def _integer(value: Any) -> int | None:
+    is_integer = isinstance(value, int) and not isinstance(value, bool)
+    return value if is_integer else None
+
+
 def _unexplained(status: int) -> str:
     name = http.client.responses.get(status, "")
     answered = f"The service answered {status} {name}".rstrip()
@@ -96,7 +106,5 @@ def _retry_after(answer: Answer, body: dict[str, Any]) -> int | None:
     header = (answer.headers.get("retry-after") or "").strip()
     if re.fullmatch(r"[0-9]{1,9}", header):
         return int(header)
-    seconds = body.get("retry_after_secs")
-    if isinstance(seconds, int) and not isinstance(seconds, bool):
-        return seconds if seconds >= 0 else None
-    return None
+    seconds = _integer(body.get("retry_after_secs"))
+    return seconds if seconds is not None and seconds >= 0 else None

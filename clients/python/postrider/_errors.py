@@ -9,7 +9,10 @@ if TYPE_CHECKING:
 
 
 class PostriderError(Exception):
-    """Anything that goes wrong here. ``status`` is None when there was no answer."""
+    """Anything that goes wrong here. ``status`` is None when there was no answer.
+
+    ``index`` is the place of the faulty email in a batch, from 0.
+    """
 
     # Defaults for all but the message: an exception that is pickled is made
     # again from its message alone, and gets its attributes afterwards.
@@ -20,12 +23,14 @@ class PostriderError(Exception):
         code: str = "unknown",
         status: int | None = None,
         request_id: str | None = None,
+        index: int | None = None,
     ) -> None:
         super().__init__(message)
         self.message = message
         self.code = code
         self.status = status
         self.request_id = request_id
+        self.index = index
 
 
 class AuthError(PostriderError):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+
+from ._events import Event
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,21 @@ class SendResult:
     message_ids: list[str]
     rejected: list[Rejected]
     replayed: bool
+
+
+@dataclass(frozen=True)
+class BatchRefusal:
+    """An email of a batch that was not accepted."""
+
+    error: str
+    message: str
+
+
+@dataclass(frozen=True)
+class BatchResult:
+    """In the order of the emails. Refusals only with ``on_error="skip"``."""
+
+    results: list[SendResult | BatchRefusal]
 
 
 @dataclass(frozen=True)
@@ -78,23 +94,6 @@ class VerifiedDomain(Domain):
 
 
 @dataclass(frozen=True)
-class Webhook:
-    """An address that is told of events."""
-
-    id: str
-    url: str
-    description: str | None
-    created_at: str
-
-
-@dataclass(frozen=True)
-class WebhookWithSecret(Webhook):
-    """A new webhook. No other answer shows the secret."""
-
-    secret: str = field(repr=False)
-
-
-@dataclass(frozen=True)
 class Template:
     """A template in Liquid."""
 
@@ -104,126 +103,16 @@ class Template:
     text: str | None
     created_at: str
     updated_at: str
-
-
-@dataclass(frozen=True)
-class Tls:
-    """How the connection to the receiving server was secured."""
-
-    version: str | None
-    cipher: str | None
-    verified: bool | None
-    policy: str | None
-
-
-@dataclass(frozen=True)
-class Delivery:
-    """Of ``email.delivered`` and ``email.deferred``."""
-
-    mx: str | None
-    remote_ip: str | None
-    smtp_code: int | None
-    enhanced_code: str | None
-    response: str | None
-    tls: Tls | None
-    attempt: int | None
-    elapsed_ms: int | None
-    next_attempt_at: str | None
-
-
-@dataclass(frozen=True)
-class Bounce:
-    """Of ``email.bounced`` and ``email.failed``."""
-
-    type: str | None
-    source: str | None
-    smtp_code: int | None
-    enhanced_code: str | None
-    diagnostic: str | None
-    mx: str | None
-    reporting_mta: str | None
-    attempt: int | None
-    suppressed: bool | None
-
-
-@dataclass(frozen=True)
-class Complaint:
-    """Of ``email.complained``."""
-
-    feedback_type: str | None
-    source: str | None
-    user_agent: str | None
-    arrival_date: str | None
-    reported_domain: str | None
-    suppressed: bool | None
-
-
-@dataclass(frozen=True)
-class Open:
-    """Of ``email.opened``."""
-
-    first: bool | None
-    ip: str | None
-    user_agent: str | None
-    machine: bool | None
-    machine_reason: str | None
-
-
-@dataclass(frozen=True)
-class Click:
-    """Of ``email.clicked``."""
-
-    url: str | None
-    link_index: int | None
-    first: bool | None
-    ip: str | None
-    user_agent: str | None
-    machine: bool | None
-
-
-@dataclass(frozen=True)
-class EventData:
-    """What all events have, and the part that is named after what happened."""
-
-    message_id: str
-    submission_id: str
-    from_: str
-    to: str
-    subject: str
-    domain: str
-    delivery: Delivery | None
-    bounce: Bounce | None
-    complaint: Complaint | None
-    open: Open | None
-    click: Click | None
-    # None where the call gave none.
-    tags: dict[str, str] | None = None
-    metadata: dict[str, str] | None = None
-
-
-@dataclass(frozen=True)
-class Event:
-    """One recipient's one fact. ``raw`` has also what this version does not know."""
-
-    id: str
-    type: str
-    family: str
-    timestamp: str
-    data: EventData
-    raw: dict[str, Any] = field(repr=False)
-
-
-@dataclass(frozen=True)
-class EventPage:
-    """Events in their order; with ``has_more`` ask again after the last one's id."""
-
-    events: list[Event]
-    has_more: bool
+    subject: str | None = None
 
 
 @dataclass(frozen=True)
 class Email:
-    """What became of a message."""
+    """What became of a message.
+
+    ``state``: scheduled, queued, sending, deferred, delivered, bounced, failed
+    or canceled.
+    """
 
     id: str
     submission_id: str
@@ -236,6 +125,42 @@ class Email:
     # None where the call gave none.
     tags: dict[str, str] | None = None
     metadata: dict[str, str] | None = None
+    # "smtp"; None: it was handed in by HTTP.
+    source: str | None = None
+    # The Message-ID of a mail that was handed in by SMTP.
+    header_message_id: str | None = None
+
+
+@dataclass(frozen=True)
+class ListedEmail:
+    """A message in a list; ``emails.get`` has its events."""
+
+    id: str
+    submission_id: str
+    state: str
+    from_: str
+    to: str
+    subject: str
+    created_at: str
+    # None where the call gave none.
+    tags: dict[str, str] | None
+    metadata: dict[str, str] | None
+    # The Message-ID of a mail that was handed in by SMTP.
+    header_message_id: str | None = None
+
+
+@dataclass(frozen=True)
+class EmailPage:
+    """With ``has_more`` ask again with ``next`` as ``after``.
+
+    A search looks at a bounded number of messages: a page with ``complete``
+    False can be short or empty although more follow.
+    """
+
+    emails: list[ListedEmail]
+    has_more: bool
+    complete: bool
+    next: str | None
 
 
 @dataclass(frozen=True)
@@ -263,6 +188,27 @@ class Submission:
     # In the order of ``to``, ``cc`` and ``bcc``.
     messages: list[SubmissionMessage]
     rejected: list[Rejected]
+    # "smtp"; None: it was handed in by HTTP.
+    source: str | None = None
+    # The Message-ID of a mail that was handed in by SMTP.
+    header_message_id: str | None = None
+
+
+@dataclass(frozen=True)
+class MoveResult:
+    """When the messages will be sent."""
+
+    id: str
+    send_at: str
+
+
+@dataclass(frozen=True)
+class CancelResult:
+    """The ids of the messages that are canceled, and of those that are not."""
+
+    canceled: list[str]
+    # Finished, or being sent.
+    too_late: list[str]
 
 
 @dataclass(frozen=True)

@@ -36,8 +36,13 @@ class Transport:
         body: dict[str, Any] | None = None,
         idempotency_key: str | None = None,
         is_health: bool = False,
+        is_repeatable: bool = True,
     ) -> dict[str, Any]:
-        """The JSON object that came back."""
+        """The JSON object that came back.
+
+        A call that is not repeatable is retried after a 429 only: that one
+        has done nothing.
+        """
         headers = {
             "Accept": "application/json",
             "User-Agent": f"postrider-python/{__version__}",
@@ -63,6 +68,8 @@ class Transport:
             except (RateLimitError, ServerError, NetworkError) as error:
                 retry += 1
                 if retry > self._options.max_retries:
+                    raise
+                if not is_repeatable and not isinstance(error, RateLimitError):
                     raise
                 wait = _wait_before(retry, error)
             time.sleep(wait)

@@ -14,7 +14,7 @@ from typing import Any
 from ._answer import object_of
 from ._decode import decode
 from ._errors import WebhookVerificationError
-from ._models import Event
+from ._events import Event
 
 DEFAULT_TOLERANCE = 300.0
 

@@ -3,6 +3,7 @@
 import json
 import pickle
 import unittest
+from datetime import datetime, timedelta, timezone
 from email.message import Message
 from unittest import mock
 
@@ -87,16 +88,33 @@ class Options(unittest.TestCase):
         self.assertEqual(repr(client), "<Postrider at mail.example.com:443/v1>")
 
 
-class Sending(unittest.TestCase):
-    def sent(self, **more):
+class Requests(unittest.TestCase):
+    def requested(self, call):
+        """Path and body of the one request of a call."""
         client = postrider.Postrider("pr_k", "http://127.0.0.1", max_retries=0)
         with mock.patch.object(_transport, "exchange") as exchange:
             exchange.side_effect = TimeoutError()
             with self.assertRaises(postrider.NetworkError):
-                client.emails.send(
-                    from_="a@b.c", to=("d@e.f",), subject="S", **more
-                )
-        _, _, _, body = exchange.call_args.args[4]
+                call(client)
+        _, path, _, body = exchange.call_args.args[4]
+        return path, body
+
+    def refused(self, call):
+        """The message of the error of a call that sends nothing."""
+        client = postrider.Postrider("pr_k", "http://127.0.0.1:1")
+        with self.assertRaises(postrider.PostriderError) as caught:
+            call(client)
+        self.assertEqual(caught.exception.code, "invalid_argument")
+        return caught.exception.message
+
+
+class Sending(Requests):
+    def sent(self, **more):
+        _, body = self.requested(
+            lambda client: client.emails.send(
+                from_="a@b.c", to=("d@e.f",), subject="S", **more
+            )
+        )
         return body
 
     def test_bytes_of_all_kinds_and_base64(self):
@@ -113,12 +131,11 @@ class Sending(unittest.TestCase):
     def test_what_is_no_attachment_is_refused(self):
         dict_of_fields = {"filename": "a", "content": b"text"}
         for given in (postrider.Attachment("a", 17), dict_of_fields):
-            client = postrider.Postrider("pr_k", "http://127.0.0.1:1")
-            with self.assertRaises(postrider.PostriderError) as caught:
-                client.emails.send(
+            self.refused(
+                lambda client: client.emails.send(
                     from_="a", to="b", subject="S", attachments=[given]
                 )
-            self.assertEqual(caught.exception.code, "invalid_argument")
+            )
 
     def test_the_content_is_not_shown(self):
         self.assertEqual(
@@ -134,10 +151,104 @@ class Sending(unittest.TestCase):
         )
 
 
+    def test_an_email_of_a_batch_is_the_same_as_a_single_one(self):
+        email = {
+            "from_": "a@b.c",
+            "to": ("d@e.f",),
+            "subject": "S",
+            "cc": "g@h.i",
+            "tags": {"kind": "x"},
+            "attachments": [postrider.Attachment("a", b"text")],
+            "send_at": datetime(2026, 12, 24, 17, tzinfo=timezone.utc),
+        }
+        single = self.requested(lambda client: client.emails.send(**email))
+        batch = self.requested(lambda client: client.emails.send_batch([email]))
+        self.assertEqual(batch, ("/emails/batch", b'{"emails": [%s]}' % single[1]))
+
+    def test_what_is_no_email_of_a_batch_is_refused_with_its_place(self):
+        good = {"from_": "a@b.c", "to": "d@e.f"}
+        for bad, message in (
+            ({**good, "idempotency_key": "k"}, "has an idempotency_key"),
+            ({**good, "subjct": "S"}, "unknown field: 'subjct'"),
+            ({"from_": "a@b.c"}, "has no to"),
+            ("d@e.f", "is not a dict"),
+        ):
+            said = self.refused(
+                lambda client: client.emails.send_batch([good, bad])
+            )
+            self.assertRegex(said, r"^emails\[1\] ")
+            self.assertIn(message, said)
+
+
+class Times(Requests):
+    def moved(self, time):
+        _, body = self.requested(
+            lambda client: client.submissions.move("1", send_at=time)
+        )
+        return json.loads(body)["send_at"]
+
+    def test_are_sent_in_utc_with_milliseconds(self):
+        winter = timezone(timedelta(hours=1))
+        for time, expected in (
+            (datetime(2026, 12, 24, 18, tzinfo=winter), "2026-12-24T17:00:00.000Z"),
+            (
+                datetime(2026, 1, 1, 0, 30, 1, 999_999, tzinfo=winter),
+                "2025-12-31T23:30:01.999Z",
+            ),
+            ("tomorrow", "tomorrow"),
+        ):
+            self.assertEqual(self.moved(time), expected)
+
+    def test_without_a_zone_are_refused(self):
+        late = datetime.max.replace(tzinfo=timezone(timedelta(hours=-1)))
+        no_times = (datetime(2026, 12, 24), late, 1_800_000_000)
+        for time in no_times:
+            for call in (
+                lambda client: client.emails.send(from_="a", to="b", send_at=time),
+                lambda client: client.submissions.move("1", send_at=time),
+            ):
+                self.assertIn("send_at is a datetime", self.refused(call))
+
+    def test_limit_searches_and_figures(self):
+        time = datetime(2026, 11, 1, tzinfo=timezone.utc)
+        text = "2026-11-01T00%3A00%3A00.000Z"
+        for call, expected in (
+            (
+                lambda client: client.emails.list(
+                    created_after=time, created_before=time
+                ),
+                f"/emails?created_after={text}&created_before={text}",
+            ),
+            (
+                lambda client: client.stats(from_=time, to=time),
+                f"/stats?from={text}&to={text}",
+            ),
+        ):
+            self.assertEqual(self.requested(call), (expected, None))
+
+
 class Models(unittest.TestCase):
     def test_can_be_made_without_the_fields_of_later_versions(self):
         email = postrider.Email("1", "2", "queued", "a", "b", "S", "", [])
         self.assertIsNone(email.tags)
+        webhook = postrider.WebhookWithSecret("1", "http://a", None, "", "c2Vj")
+        self.assertEqual((webhook.secret, webhook.events), ("c2Vj", None))
+        template = postrider.Template("1", "T", "<p>", None, "", "")
+        self.assertIsNone(template.subject)
+
+    def test_do_not_show_a_secret(self):
+        for kind in (postrider.WebhookWithSecret, postrider.RotatedWebhook):
+            more = [""] if kind is postrider.RotatedWebhook else []
+            shown = repr(kind("1", "http://a", None, "", "c2Vj", *more))
+            self.assertNotIn("c2Vj", shown)
+
+    def test_of_an_answer_that_has_nothing_are_empty(self):
+        client = postrider.Postrider("pr_k", "http://127.0.0.1")
+        with mock.patch.object(_transport.Transport, "call", return_value={}):
+            self.assertEqual(client.emails.send_batch([]).results, [])
+            self.assertEqual(client.emails.list().emails, [])
+            self.assertEqual(client.stats().total.clicked, None)
+            self.assertEqual(client.webhooks.deliveries("1").deliveries, [])
 
 
 class Jitter(unittest.TestCase):

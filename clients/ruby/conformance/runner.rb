@@ -19,7 +19,7 @@ module Translation
 
   def self.result(value)
     case value
-    when Array then value.map(&:to_h)
+    when Array then value.map { |each| result(each) }
     when Postrider::Answer then value.to_h
     else value
     end
@@ -39,9 +39,9 @@ module Translation
   end
 
   def self.fields(error)
-    return { status: nil, code: nil, request_id: nil } unless error.is_a?(Postrider::Error)
+    return { status: nil, code: nil, request_id: nil, index: nil } unless error.is_a?(Postrider::Error)
 
-    fields = { status: error.status, code: error.code, request_id: error.request_id }
+    fields = { status: error.status, code: error.code, request_id: error.request_id, index: error.index }
     case error
     when Postrider::ValidationError then fields.merge(domain: error.domain, check: error.check&.to_h)
     when Postrider::RateLimitError then fields.merge(retry_after: error.retry_after)
@@ -66,6 +66,24 @@ def attachment(content: nil, content_bytes: nil, **more)
   Postrider::Attachment.new(content: content_bytes.unpack1('m'), **more)
 end
 
+def time(unix_ms:, offset_minutes:)
+  Time.at(unix_ms / 1000, unix_ms % 1000, :millisecond).localtime(offset_minutes * 60)
+end
+
+# The arguments of a call, or of one email of a batch.
+def arguments_of(args)
+  named = args.transform_keys(&:to_sym)
+  named[:attachments] &&= named[:attachments].map { |given| attachment(**given.transform_keys(&:to_sym)) }
+  named[:emails] &&= named[:emails].map { |email| arguments_of(email) }
+  send_at = named.delete(:send_at_time)
+  send_at ? named.merge(send_at: time(**send_at.transform_keys(&:to_sym))) : named
+end
+
+# The calls of which only one thing can be meant have it as their first argument, without a name.
+def first(method)
+  method == 'suppressions.remove' ? :address : :id
+end
+
 def perform(order)
   method = order.dig('call', 'method')
   args = order.dig('call', 'args')
@@ -73,13 +91,11 @@ def perform(order)
 
   client = Postrider::Client.new(**Translation.options(order['options']))
   return client.inspect if method == 'inspect'
-  return client.health if method == 'health'
 
-  group, verb = method.split('.')
-  named = args.transform_keys(&:to_sym)
-  named[:attachments] &&= named[:attachments].map { |given| attachment(**given.transform_keys(&:to_sym)) }
-  id = named.key?(:id) ? [named.delete(:id)] : []
-  client.public_send(group).public_send(verb, *id, **named)
+  *group, verb = method.split('.')
+  named = arguments_of(args)
+  unnamed = named.key?(first(method)) ? [named.delete(first(method))] : []
+  group.reduce(client) { |target, name| target.public_send(name) }.public_send(verb, *unnamed, **named)
 end
 
 def outcome(order)

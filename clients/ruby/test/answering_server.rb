@@ -61,6 +61,7 @@ class AnsweringServer
   end
 
   def answer(place)
-    { status: place, domains: [], webhooks: [], templates: [], events: [], has_more: false }
+    { status: place, domains: [], webhooks: [], templates: [], events: [], has_more: false, emails: [], results: [],
+      deliveries: [], suppressions: [], refusals: [] }
   end
 end

@@ -2,10 +2,11 @@
 // with the network switched off.
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { readVersion } from '../../../packaging/release/versions.ts';
 import type { Installed, Language, Site } from '../language.ts';
 
 const PACKAGE = 'postrider/client';
-const VERSION = '0.1.0';
+const VERSION = readVersion(path.join(import.meta.dirname, '../../..'));
 
 export const php: Language = {
   name: 'php',

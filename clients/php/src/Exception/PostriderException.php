@@ -16,6 +16,7 @@ class PostriderException extends \RuntimeException
      *     when its answer has none; `network_error`, `timeout`, `missing_api_key`, `invalid_argument` and the like when
      *     it was not the service (getCode() is PHP's own number and always 0)
      * @param string|null $requestId the X-Request-Id of the answer: quote it when you ask for help
+     * @param int|null $index which email of a batch is meant, from 0; else null
      */
     public function __construct(
         string $message,
@@ -23,6 +24,7 @@ class PostriderException extends \RuntimeException
         public readonly ?string $errorCode = null,
         public readonly ?string $requestId = null,
         ?\Throwable $previous = null,
+        public readonly ?int $index = null,
     ) {
         parent::__construct($message, 0, $previous);
     }

@@ -18,7 +18,8 @@ class RateLimitError extends PostriderException
         ?string $errorCode = null,
         ?string $requestId = null,
         public readonly ?int $retryAfter = null,
+        ?int $index = null,
     ) {
-        parent::__construct($message, $status, $errorCode, $requestId);
+        parent::__construct($message, $status, $errorCode, $requestId, index: $index);
     }
 }

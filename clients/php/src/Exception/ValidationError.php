@@ -22,7 +22,8 @@ class ValidationError extends PostriderException
         ?string $requestId = null,
         public readonly ?string $domain = null,
         public readonly ?DomainCheck $check = null,
+        ?int $index = null,
     ) {
-        parent::__construct($message, $status, $errorCode, $requestId);
+        parent::__construct($message, $status, $errorCode, $requestId, index: $index);
     }
 }

@@ -57,19 +57,21 @@ final class AnswerReader
         $status = $response->status;
         $answer = $response->json() ?? [];
         $read = new Fields($answer);
+        $code = $read->string('error') ?: "http_{$status}";
         $facts = [
-            $read->string('message') ?: self::explanation($response),
-            $status,
-            $read->string('error') ?: "http_{$status}",
-            $response->header('x-request-id'),
+            'message' => $read->string('message') ?: self::explanation($response),
+            'status' => $status,
+            'errorCode' => $code,
+            'requestId' => $response->header('x-request-id'),
+            'index' => $read->intOrNull('index'),
         ];
 
         return match (true) {
             $status === 401 => new AuthError(...$facts),
-            $status === 403 && $facts[2] === 'scope_required' => new ScopeError(...$facts),
-            $status === 403 && $facts[2] === 'tenant_not_active' => new TenantNotActiveError(...$facts),
+            $status === 403 && $code === 'scope_required' => new ScopeError(...$facts),
+            $status === 403 && $code === 'tenant_not_active' => new TenantNotActiveError(...$facts),
             $status === 429 => new RateLimitError(...$facts, retryAfter: self::retryAfter($response, $read)),
-            $status >= 400 && $status <= 499 && $facts[2] === 'verification_failed' => new ValidationError(
+            $status >= 400 && $status <= 499 && $code === 'verification_failed' => new ValidationError(
                 ...$facts,
                 domain: $read->stringOrNull('domain'),
                 check: $read->object('check', DomainCheck::fromArray(...)),

@@ -94,7 +94,7 @@ final class Connection
             // Without it, limits below a second fail where curl looks names up by the system's resolver.
             \CURLOPT_NOSIGNAL => true,
         ];
-        if ($request->method === 'POST' || $request->method === 'PUT') {
+        if (\in_array($request->method, ['POST', 'PUT', 'PATCH'], true)) {
             $options[\CURLOPT_POSTFIELDS] = $request->body ?? '';
         }
 

@@ -48,14 +48,29 @@ final class Fields
         return ($this->fields[$name] ?? null) === true;
     }
 
+    public function boolOrNull(string $name): ?bool
+    {
+        $value = $this->fields[$name] ?? null;
+
+        return \is_bool($value) ? $value : null;
+    }
+
     /**
      * @return list<string>
      */
     public function strings(string $name): array
     {
+        return $this->stringsOrNull($name) ?? [];
+    }
+
+    /**
+     * @return list<string>|null
+     */
+    public function stringsOrNull(string $name): ?array
+    {
         $value = $this->fields[$name] ?? null;
 
-        return \is_array($value) ? \array_values(\array_filter($value, \is_string(...))) : [];
+        return \is_array($value) ? \array_values(\array_filter($value, \is_string(...))) : null;
     }
 
     /**

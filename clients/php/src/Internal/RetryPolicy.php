@@ -26,9 +26,12 @@ final class RetryPolicy
     }
 
     /**
+     * @param bool $mayBeRepeated false for a call that does harm when it is made twice: only a 429 says that nothing
+     *     was done
+     *
      * @return float|null seconds to wait before the next attempt; null when there is none
      */
-    public function pauseAfter(PostriderException $error, int $attemptsMade): ?float
+    public function pauseAfter(PostriderException $error, int $attemptsMade, bool $mayBeRepeated = true): ?float
     {
         if ($attemptsMade > $this->maxRetries) {
             return null;
@@ -36,9 +39,8 @@ final class RetryPolicy
         if ($error instanceof RateLimitError && $error->retryAfter !== null) {
             return (float) $error->retryAfter;
         }
-        $mayRetry = $error instanceof RateLimitError
-            || $error instanceof ServerError
-            || $error instanceof NetworkError;
+        $isLost = $error instanceof ServerError || $error instanceof NetworkError;
+        $mayRetry = $error instanceof RateLimitError || ($isLost && $mayBeRepeated);
 
         return $mayRetry ? self::backoff($attemptsMade) : null;
     }

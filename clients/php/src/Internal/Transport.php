@@ -64,6 +64,31 @@ final class Transport
     }
 
     /**
+     * @param array<string, mixed> $body
+     *
+     * @return array<mixed> the JSON object in the answer
+     */
+    public function patch(string $path, array $body): array
+    {
+        return $this->call('PATCH', $path, $body);
+    }
+
+    /**
+     * A POST without a body that does harm when it is made twice: it is tried again only when nothing was done.
+     *
+     * @return array<mixed> the JSON object in the answer
+     */
+    public function postOnce(string $path): array
+    {
+        $request = $this->request('POST', $path, null, []);
+
+        return $this->retrying(
+            fn (bool $isRetry): array => AnswerReader::read($this->connection->exchange($request, $isRetry)),
+            mayBeRepeated: false,
+        );
+    }
+
+    /**
      * @return array<mixed> the JSON object in the answer
      */
     public function delete(string $path): array
@@ -102,11 +127,13 @@ final class Transport
 
     /**
      * One segment of a path: what an id holds must not lead to another endpoint.
+     *
+     * @param string $wanted what is said when it cannot be one
      */
-    public static function segment(string $id): string
+    public static function segment(string $id, string $wanted = 'id: must be the id of something, not empty.'): string
     {
         if (\in_array($id, ['', '.', '..'], true)) {
-            throw new PostriderException('id: must be the id of something, not empty.', errorCode: 'invalid_argument');
+            throw new PostriderException($wanted, errorCode: 'invalid_argument');
         }
 
         return \rawurlencode($id);
@@ -153,14 +180,14 @@ final class Transport
      *
      * @return T
      */
-    private function retrying(callable $attempt): mixed
+    private function retrying(callable $attempt, bool $mayBeRepeated = true): mixed
     {
         for ($attemptsMade = 1;; $attemptsMade++) {
             try {
                 return $attempt($attemptsMade > 1);
             } catch (PostriderException $error) {
-                $pause = $this->retries->pauseAfter($error, $attemptsMade) ?? throw $error;
-                self::sleep($pause);
+                $pause = $this->retries->pauseAfter($error, $attemptsMade, $mayBeRepeated);
+                self::sleep($pause ?? throw $error);
             }
         }
     }

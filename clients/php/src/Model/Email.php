@@ -12,7 +12,7 @@ use Postrider\Internal\Fields;
  * @phpstan-type EmailFields array{
  *     id: string,
  *     submission_id: string,
- *     state: 'queued'|'sending'|'deferred'|'delivered'|'bounced'|'failed',
+ *     state: 'scheduled'|'queued'|'sending'|'deferred'|'delivered'|'bounced'|'failed'|'canceled',
  *     from: string,
  *     to: string,
  *     subject: string,
@@ -20,15 +20,19 @@ use Postrider\Internal\Fields;
  *     events: list<array<mixed>>,
  *     tags: array<array-key, string>|null,
  *     metadata: array<array-key, string>|null,
+ *     source: 'smtp'|null,
+ *     header_message_id: string|null,
  * }
  */
 final class Email implements \JsonSerializable
 {
     /**
-     * @param 'queued'|'sending'|'deferred'|'delivered'|'bounced'|'failed' $state
+     * @param 'scheduled'|'queued'|'sending'|'deferred'|'delivered'|'bounced'|'failed'|'canceled' $state
      * @param list<Event> $events
      * @param array<array-key, string>|null $tags null where the call gave none
      * @param array<array-key, string>|null $metadata null where the call gave none
+     * @param 'smtp'|null $source null: it was handed in by HTTP
+     * @param string|null $headerMessageId the Message-ID of a mail that was handed in by SMTP
      */
     public function __construct(
         public readonly string $id,
@@ -41,6 +45,8 @@ final class Email implements \JsonSerializable
         public readonly array $events,
         public readonly ?array $tags = null,
         public readonly ?array $metadata = null,
+        public readonly ?string $source = null,
+        public readonly ?string $headerMessageId = null,
     ) {
     }
 
@@ -64,6 +70,8 @@ final class Email implements \JsonSerializable
             events: $read->list('events', Event::fromArray(...)),
             tags: $read->map('tags'),
             metadata: $read->map('metadata'),
+            source: $read->stringOrNull('source'),
+            headerMessageId: $read->stringOrNull('header_message_id'),
         );
     }
 
@@ -85,6 +93,8 @@ final class Email implements \JsonSerializable
             'events' => Fields::plain($this->events),
             'tags' => $this->tags,
             'metadata' => $this->metadata,
+            'source' => $this->source,
+            'header_message_id' => $this->headerMessageId,
         ];
     }
 

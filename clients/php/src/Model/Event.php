@@ -9,8 +9,9 @@ use Postrider\Internal\Fields;
 /**
  * One recipient's one fact, as events->list(), emails->get() and the webhooks tell it.
  *
- * The types are `email.delivered`, `email.deferred`, `email.bounced`, `email.failed`, `email.complained`,
- * `email.opened` and `email.clicked`; there may be more in later versions.
+ * The types are `email.delivered`, `email.deferred`, `email.canceled`, `email.bounced`, `email.failed`,
+ * `email.complained`, `email.opened`, `email.clicked` and, from webhooks->test(), `test`; there may be more in later
+ * versions.
  */
 final class Event implements \JsonSerializable
 {

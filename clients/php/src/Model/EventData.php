@@ -7,13 +7,16 @@ namespace Postrider\Model;
 use Postrider\Internal\Fields;
 
 /**
- * What an event is about; of delivery, bounce, complaint, open and click the one is set that the event's type has.
+ * What an event is about; of delivery, bounce, complaint, open, click, cancellation and test the one is set that the
+ * event's type has.
  *
  * @phpstan-import-type BounceFields from Bounce
+ * @phpstan-import-type CancellationFields from Cancellation
  * @phpstan-import-type ClickFields from Click
  * @phpstan-import-type ComplaintFields from Complaint
  * @phpstan-import-type DeliveryFields from Delivery
  * @phpstan-import-type OpenFields from Open
+ * @phpstan-import-type TestNoteFields from TestNote
  * @phpstan-type EventDataFields array{
  *     message_id: string,
  *     submission_id: string,
@@ -28,6 +31,9 @@ use Postrider\Internal\Fields;
  *     click: ClickFields|null,
  *     tags: array<array-key, string>|null,
  *     metadata: array<array-key, string>|null,
+ *     cancellation: CancellationFields|null,
+ *     test: TestNoteFields|null,
+ *     header_message_id: string|null,
  * }
  */
 final class EventData implements \JsonSerializable
@@ -35,6 +41,7 @@ final class EventData implements \JsonSerializable
     /**
      * @param array<array-key, string>|null $tags null where the call gave none
      * @param array<array-key, string>|null $metadata null where the call gave none
+     * @param string|null $headerMessageId the Message-ID of a mail that was handed in by SMTP
      */
     public function __construct(
         public readonly string $messageId,
@@ -50,6 +57,9 @@ final class EventData implements \JsonSerializable
         public readonly ?Click $click,
         public readonly ?array $tags = null,
         public readonly ?array $metadata = null,
+        public readonly ?Cancellation $cancellation = null,
+        public readonly ?TestNote $test = null,
+        public readonly ?string $headerMessageId = null,
     ) {
     }
 
@@ -76,6 +86,9 @@ final class EventData implements \JsonSerializable
             click: $read->object('click', Click::fromArray(...)),
             tags: $read->map('tags'),
             metadata: $read->map('metadata'),
+            cancellation: $read->object('cancellation', Cancellation::fromArray(...)),
+            test: $read->object('test', TestNote::fromArray(...)),
+            headerMessageId: $read->stringOrNull('header_message_id'),
         );
     }
 
@@ -100,6 +113,9 @@ final class EventData implements \JsonSerializable
             'click' => $this->click?->toArray(),
             'tags' => $this->tags,
             'metadata' => $this->metadata,
+            'cancellation' => $this->cancellation?->toArray(),
+            'test' => $this->test?->toArray(),
+            'header_message_id' => $this->headerMessageId,
         ];
     }
 

@@ -21,6 +21,8 @@ use Postrider\Internal\Fields;
  *     metadata: array<array-key, string>|null,
  *     messages: list<SubmissionMessageFields>,
  *     rejected: list<RejectedRecipientFields>,
+ *     source: 'smtp'|null,
+ *     header_message_id: string|null,
  * }
  */
 final class Submission implements \JsonSerializable
@@ -31,6 +33,8 @@ final class Submission implements \JsonSerializable
      * @param array<array-key, string>|null $metadata null where the call gave none
      * @param list<SubmissionMessage> $messages in the order of `to`, `cc` and `bcc`
      * @param list<RejectedRecipient> $rejected
+     * @param 'smtp'|null $source null: it was handed in by HTTP
+     * @param string|null $headerMessageId the Message-ID of a mail that was handed in by SMTP
      */
     public function __construct(
         public readonly string $id,
@@ -42,6 +46,8 @@ final class Submission implements \JsonSerializable
         public readonly ?array $metadata,
         public readonly array $messages,
         public readonly array $rejected,
+        public readonly ?string $source = null,
+        public readonly ?string $headerMessageId = null,
     ) {
     }
 
@@ -64,6 +70,8 @@ final class Submission implements \JsonSerializable
             metadata: $read->map('metadata'),
             messages: $read->list('messages', SubmissionMessage::fromArray(...)),
             rejected: $read->list('rejected', RejectedRecipient::fromArray(...)),
+            source: $read->stringOrNull('source'),
+            headerMessageId: $read->stringOrNull('header_message_id'),
         );
     }
 
@@ -84,6 +92,8 @@ final class Submission implements \JsonSerializable
             'metadata' => $this->metadata,
             'messages' => Fields::plain($this->messages),
             'rejected' => Fields::plain($this->rejected),
+            'source' => $this->source,
+            'header_message_id' => $this->headerMessageId,
         ];
     }
 

@@ -13,14 +13,14 @@ use Postrider\Internal\Fields;
  *     id: string,
  *     to: string,
  *     kind: 'to'|'cc'|'bcc',
- *     state: 'queued'|'sending'|'deferred'|'delivered'|'bounced'|'failed',
+ *     state: 'scheduled'|'queued'|'sending'|'deferred'|'delivered'|'bounced'|'failed'|'canceled',
  * }
  */
 final class SubmissionMessage implements \JsonSerializable
 {
     /**
      * @param 'to'|'cc'|'bcc' $kind
-     * @param 'queued'|'sending'|'deferred'|'delivered'|'bounced'|'failed' $state
+     * @param 'scheduled'|'queued'|'sending'|'deferred'|'delivered'|'bounced'|'failed'|'canceled' $state
      */
     public function __construct(
         public readonly string $id,

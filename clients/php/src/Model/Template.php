@@ -7,7 +7,7 @@ namespace Postrider\Model;
 use Postrider\Internal\Fields;
 
 /**
- * A stored template; html and text are Liquid.
+ * A stored template; html, text and subject are Liquid.
  *
  * @phpstan-type TemplateFields array{
  *     id: string,
@@ -16,6 +16,7 @@ use Postrider\Internal\Fields;
  *     text: string|null,
  *     created_at: string,
  *     updated_at: string,
+ *     subject: string|null,
  * }
  */
 final class Template implements \JsonSerializable
@@ -27,6 +28,7 @@ final class Template implements \JsonSerializable
         public readonly ?string $text,
         public readonly string $createdAt,
         public readonly string $updatedAt,
+        public readonly ?string $subject = null,
     ) {
     }
 
@@ -46,6 +48,7 @@ final class Template implements \JsonSerializable
             text: $read->stringOrNull('text'),
             createdAt: $read->string('created_at'),
             updatedAt: $read->string('updated_at'),
+            subject: $read->stringOrNull('subject'),
         );
     }
 
@@ -63,6 +66,7 @@ final class Template implements \JsonSerializable
             'text' => $this->text,
             'created_at' => $this->createdAt,
             'updated_at' => $this->updatedAt,
+            'subject' => $this->subject,
         ];
     }
 

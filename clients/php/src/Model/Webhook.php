@@ -7,7 +7,7 @@ namespace Postrider\Model;
 use Postrider\Internal\Fields;
 
 /**
- * An endpoint for events. Only Webhooks::create() answers the secret: store it, it is never shown again.
+ * An endpoint for events. Only Webhooks::create() and rotate() answer the secret: store it, it is never shown again.
  *
  * @phpstan-type WebhookFields array{
  *     id: string,
@@ -15,10 +15,16 @@ use Postrider\Internal\Fields;
  *     description: string|null,
  *     created_at: string,
  *     secret: string|null,
+ *     events: list<string>|null,
+ *     previous_until: string|null,
  * }
  */
 final class Webhook implements \JsonSerializable
 {
+    /**
+     * @param list<string>|null $events types and families of events; null: every event
+     * @param string|null $previousUntil of rotate(): until then the secret before signs, too
+     */
     public function __construct(
         public readonly string $id,
         public readonly string $url,
@@ -26,6 +32,8 @@ final class Webhook implements \JsonSerializable
         public readonly string $createdAt,
         #[\SensitiveParameter]
         public readonly ?string $secret,
+        public readonly ?array $events = null,
+        public readonly ?string $previousUntil = null,
     ) {
     }
 
@@ -44,6 +52,8 @@ final class Webhook implements \JsonSerializable
             description: $read->stringOrNull('description'),
             createdAt: $read->string('created_at'),
             secret: $read->stringOrNull('secret'),
+            events: $read->stringsOrNull('events'),
+            previousUntil: $read->stringOrNull('previous_until'),
         );
     }
 
@@ -60,7 +70,7 @@ final class Webhook implements \JsonSerializable
     /**
      * Without the secret: loggers write objects down as JSON.
      *
-     * @return array{id: string, url: string, description: string|null, created_at: string}
+     * @return array<string, string|list<string>|null>
      */
     public function jsonSerialize(): array
     {
@@ -69,11 +79,13 @@ final class Webhook implements \JsonSerializable
             'url' => $this->url,
             'description' => $this->description,
             'created_at' => $this->createdAt,
+            'events' => $this->events,
+            'previous_until' => $this->previousUntil,
         ];
     }
 
     /**
-     * @return array<string, string|null>
+     * @return array<string, string|list<string>|null>
      */
     public function __debugInfo(): array
     {

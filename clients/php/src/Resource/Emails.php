@@ -6,8 +6,11 @@ namespace Postrider\Resource;
 
 use Postrider\Attachment;
 use Postrider\Exception\PostriderException;
+use Postrider\Internal\MessageBody;
 use Postrider\Internal\Transport;
+use Postrider\Model\BatchResult;
 use Postrider\Model\Email;
+use Postrider\Model\EmailPage;
 use Postrider\Model\SendResult;
 
 /**
@@ -31,6 +34,7 @@ final class Emails
      *
      * @param string $from `Name <addr@domain>` or `addr@domain`, of a verified domain
      * @param string|array<string> $to one address, or up to 50
+     * @param string|null $subject needed unless the template has one
      * @param string|null $templateId the id of a stored template; html and text are made from it
      * @param array<string, mixed>|object|null $data what the template is rendered with
      * @param array<string, string>|null $headers further headers of the message
@@ -42,13 +46,15 @@ final class Emails
      * @param array<array-key, string>|null $tags up to 10, of ASCII letters, digits, `_` and `-`
      * @param array<array-key, string>|null $metadata up to 20; it and the tags are in every event of the messages
      * @param array{opens?: bool, clicks?: bool}|null $tracking in place of the account's settings
+     * @param string|\DateTimeInterface|null $sendAt when to send it, at most 30 days ahead; a string has its offset:
+     *     `2026-12-24T18:00:00+01:00`
      *
      * @throws PostriderException
      */
     public function send(
         string $from,
         string|array $to,
-        string $subject,
+        ?string $subject = null,
         ?string $html = null,
         ?string $text = null,
         ?string $templateId = null,
@@ -62,27 +68,47 @@ final class Emails
         ?array $tags = null,
         ?array $metadata = null,
         ?array $tracking = null,
+        string|\DateTimeInterface|null $sendAt = null,
     ): SendResult {
-        $body = [
-            'from' => $from,
-            'to' => self::listed($to),
-            'subject' => $subject,
-            'html' => $html,
-            'text' => $text,
-            'template_id' => $templateId,
-            'data' => self::named($data),
-            'headers' => self::named($headers),
-            'cc' => self::listed($cc),
-            'bcc' => self::listed($bcc),
-            'reply_to' => self::listed($replyTo),
-            'attachments' => self::attachments($attachments),
-            'tags' => self::named($tags),
-            'metadata' => self::named($metadata),
-            'tracking' => self::named($tracking),
-        ];
+        $body = MessageBody::of(
+            from: $from,
+            to: $to,
+            subject: $subject,
+            html: $html,
+            text: $text,
+            templateId: $templateId,
+            data: $data,
+            headers: $headers,
+            cc: $cc,
+            bcc: $bcc,
+            replyTo: $replyTo,
+            attachments: $attachments,
+            tags: $tags,
+            metadata: $metadata,
+            tracking: $tracking,
+            sendAt: $sendAt,
+        );
         $key = self::idempotencyKey($idempotencyKey);
 
         return SendResult::fromArray($this->transport->post('/emails', $body, ['Idempotency-Key' => $key]));
+    }
+
+    /**
+     * Sends up to 100 messages in one call: all of them or none. The exception's index says which one was refused.
+     *
+     * @param array<array<string, mixed>> $emails each with the arguments of send() by their names:
+     *     `['from' => …, 'to' => …, 'subject' => …, 'text' => …]`, without idempotencyKey
+     * @param 'skip'|null $onError `skip`: what is good is sent, and the results say what is not
+     * @param string|null $idempotencyKey of the whole batch; made when there is none
+     *
+     * @throws PostriderException
+     */
+    public function sendBatch(array $emails, ?string $onError = null, ?string $idempotencyKey = null): BatchResult
+    {
+        $body = ['emails' => \array_map(self::batched(...), \array_values($emails)), 'on_error' => $onError];
+        $key = self::idempotencyKey($idempotencyKey);
+
+        return BatchResult::fromArray($this->transport->post('/emails/batch', $body, ['Idempotency-Key' => $key]));
     }
 
     /**
@@ -98,44 +124,61 @@ final class Emails
     }
 
     /**
-     * @param string|array<mixed>|null $given
+     * Searches messages, newest first; all conditions that are given must hold. Pass the page's `next` as `after` until
+     * hasMore is false.
      *
-     * @return string|list<mixed>|null
+     * @param 'scheduled'|'queued'|'sending'|'deferred'|'delivered'|'bounced'|'failed'|'canceled'|null $state
+     * @param string|null $to an address or a domain
+     * @param string|null $from an address or a domain
+     * @param string|null $tag `name:value`
+     * @param string|null $createdAfter a time with its offset or a date; this moment included
+     * @param string|null $createdBefore this moment not included
+     * @param int|null $limit 1 to 100; 25 when not given
+     *
+     * @throws PostriderException
      */
-    private static function listed(string|array|null $given): string|array|null
-    {
-        return \is_array($given) ? \array_values($given) : $given;
+    public function list(
+        ?string $state = null,
+        ?string $to = null,
+        ?string $from = null,
+        ?string $tag = null,
+        ?string $createdAfter = null,
+        ?string $createdBefore = null,
+        ?string $after = null,
+        ?int $limit = null,
+    ): EmailPage {
+        $query = [
+            'state' => $state,
+            'to' => $to,
+            'from' => $from,
+            'tag' => $tag,
+            'created_after' => $createdAfter,
+            'created_before' => $createdBefore,
+            'after' => $after,
+            'limit' => $limit,
+        ];
+
+        return EmailPage::fromArray($this->transport->get('/emails', $query));
     }
 
     /**
-     * An array would not say whether its content is bytes or base64.
+     * The key of a batch covers the whole: one of an email's own would have no effect.
      *
-     * @param array<mixed>|null $given
+     * @param array<string, mixed> $email
      *
-     * @return list<Attachment>|null
+     * @return array<string, mixed>
      */
-    private static function attachments(?array $given): ?array
+    private static function batched(array $email): array
     {
-        foreach ($given ?? [] as $attachment) {
-            if (!$attachment instanceof Attachment) {
-                throw new PostriderException(
-                    'attachments: must be Postrider\\Attachment objects.',
-                    errorCode: 'invalid_argument',
-                );
-            }
+        if (isset($email['idempotencyKey'])) {
+            throw new PostriderException(
+                'idempotencyKey: is given for the whole batch, not for an email in it.',
+                errorCode: 'invalid_argument',
+            );
         }
+        unset($email['idempotencyKey']);
 
-        return self::listed($given);
-    }
-
-    /**
-     * An array that is empty, or has numbers as names, would become a JSON array.
-     *
-     * @param array<mixed>|object|null $given
-     */
-    private static function named(array|object|null $given): ?object
-    {
-        return $given === null ? null : (object) $given;
+        return MessageBody::of(...$email);
     }
 
     private static function idempotencyKey(?string $given): string

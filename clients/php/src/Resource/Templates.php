@@ -24,23 +24,34 @@ final class Templates
     /**
      * Stores a template of html, text or both.
      *
+     * @param string|null $subject Liquid, for messages without a subject of their own
+     *
      * @throws PostriderException
      */
-    public function create(string $name, ?string $html = null, ?string $text = null): Template
-    {
-        $body = ['name' => $name, 'html' => $html, 'text' => $text];
+    public function create(
+        string $name,
+        ?string $html = null,
+        ?string $text = null,
+        ?string $subject = null,
+    ): Template {
+        $body = ['name' => $name, 'html' => $html, 'text' => $text, 'subject' => $subject];
 
         return Template::fromArray($this->transport->post('/templates', $body));
     }
 
     /**
-     * Replaces name, html and text: a part that is not given is gone afterwards.
+     * Replaces name, html, text and subject: a part that is not given is gone afterwards.
      *
      * @throws PostriderException
      */
-    public function update(string $id, string $name, ?string $html = null, ?string $text = null): Template
-    {
-        $body = ['name' => $name, 'html' => $html, 'text' => $text];
+    public function update(
+        string $id,
+        string $name,
+        ?string $html = null,
+        ?string $text = null,
+        ?string $subject = null,
+    ): Template {
+        $body = ['name' => $name, 'html' => $html, 'text' => $text, 'subject' => $subject];
 
         return Template::fromArray($this->transport->put('/templates/' . Transport::segment($id), $body));
     }

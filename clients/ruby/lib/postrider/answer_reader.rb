@@ -39,7 +39,8 @@ module Postrider
     private
 
     def facts
-      { status: @status, code: text('error') || "http_#{@status}", request_id: @response['x-request-id'] }
+      { status: @status, code: text('error') || "http_#{@status}", request_id: @response['x-request-id'],
+        index: integer('index') }
     end
 
     def error_class
@@ -67,8 +68,8 @@ module Postrider
       header = @response['retry-after'].to_s.strip
       return header.to_i if header.match?(/\A[0-9]{1,9}\z/)
 
-      seconds = @body && @body['retry_after_secs']
-      seconds if seconds.is_a?(Integer) && seconds.between?(0, 999_999_999)
+      seconds = integer('retry_after_secs')
+      seconds if seconds&.between?(0, 999_999_999)
     end
 
     def explanation
@@ -84,6 +85,11 @@ module Postrider
     def kind_of_content
       type = @response['content-type'].to_s[%r{\A[\w.+-]+/[\w.+-]+}]
       type && " (#{type})"
+    end
+
+    def integer(name)
+      value = @body && @body[name]
+      value if value.is_a?(Integer)
     end
 
     def text(name)

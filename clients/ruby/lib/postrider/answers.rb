@@ -59,11 +59,32 @@ module Postrider
   # The answer to a send; message_ids follow the order of +to+, +cc+ and +bcc+, less what was rejected.
   SendResult = Answer.define(:id, :message_ids, :replayed, rejected: [RejectedRecipient])
 
+  # An email of a batch that was not accepted.
+  BatchRefusal = Answer.define(:error, :message)
+
+  # The answer to a batch, in the order of its emails: a SendResult for each, or a BatchRefusal.
+  BatchResult = Answer.define(:results) do
+    def self.from(fields)
+      return nil unless fields.is_a?(Hash)
+
+      results = fields['results'].is_a?(Array) ? fields['results'] : []
+      kind_of = ->(result) { result.is_a?(Hash) && result.key?('error') ? BatchRefusal : SendResult }
+      new(results: results.map { |result| kind_of.call(result).from(result) }.freeze).freeze
+    end
+  end
+
+  # When the messages of a submission will be sent.
+  MoveResult = Answer.define(:id, :send_at)
+
+  # The ids of the messages that are canceled, and of those that were finished or being sent.
+  CancelResult = Answer.define(:canceled, :too_late)
+
   # One message of a submission; kind: to, cc or bcc.
   SubmissionMessage = Answer.define(:id, :to, :kind, :state)
 
-  # One call of +emails.send+; its messages are in the order of +to+, +cc+ and +bcc+. A send_at of nil is at once.
-  Submission = Answer.define(:id, :created_at, :send_at, :from, :subject, :tags, :metadata,
+  # One call of +emails.send+; its messages are in the order of +to+, +cc+ and +bcc+. A send_at of nil is at once;
+  # source is smtp, and nil where it was handed in by HTTP.
+  Submission = Answer.define(:id, :created_at, :send_at, :from, :subject, :source, :header_message_id, :tags, :metadata,
                              messages: [SubmissionMessage], rejected: [RejectedRecipient])
 
   # A DNS record to publish.
@@ -76,22 +97,8 @@ module Postrider
   Domain = Answer.define(:id, :domain, :state, :dkim_selector, :dkim_public_key_b64, :created_at, :failure_reason,
                          :verified_at, :last_checked_at, records: [DnsRecord], checks: [DomainCheck])
 
-  # An endpoint for events. Only +create+ answers the secret: store it, it is never shown again.
-  Webhook = Answer.define(:id, :url, :description, :created_at, :secret) do
-    def inspect
-      shown = to_h.merge(secret: secret && '[hidden]')
-      "#<struct Postrider::Webhook #{shown.map { |name, value| "#{name}=#{value.inspect}" }.join(', ')}>"
-    end
-    alias_method :to_s, :inspect
-
-    # pp has a way of its own for structs, which would show the secret.
-    def pretty_print(printer)
-      printer.text(inspect)
-    end
-  end
-
-  # A stored template; html and text are Liquid.
-  Template = Answer.define(:id, :name, :html, :text, :created_at, :updated_at)
+  # A stored template; html, text and subject are Liquid.
+  Template = Answer.define(:id, :name, :html, :text, :created_at, :updated_at, :subject)
 
   # +status+ is +ok+ or +db_unreachable+.
   Health = Answer.define(:status) do

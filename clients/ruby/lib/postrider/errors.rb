@@ -11,12 +11,15 @@ module Postrider
     attr_reader :code
     # The X-Request-Id of the answer: quote it when you ask for help.
     attr_reader :request_id
+    # Which email of a batch is at fault, from 0; nil when it is not about one.
+    attr_reader :index
 
-    def initialize(message = nil, status: nil, code: nil, request_id: nil)
+    def initialize(message = nil, status: nil, code: nil, request_id: nil, index: nil)
       super(message)
       @status = status
       @code = code
       @request_id = request_id
+      @index = index
     end
   end
 

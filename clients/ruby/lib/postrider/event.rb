@@ -12,6 +12,12 @@ module Postrider
   Bounce = Answer.define(:type, :source, :smtp_code, :enhanced_code, :diagnostic, :mx, :reporting_mta, :attempt,
                          :suppressed)
 
+  # With +email.canceled+; by: sender or operator.
+  Cancellation = Answer.define(:by, :reason)
+
+  # With +test+, which only +webhooks.test+ and the portal send.
+  WebhookTest = Answer.define(:message)
+
   # With +email.complained+.
   Complaint = Answer.define(:feedback_type, :source, :user_agent, :arrival_date, :reported_domain, :suppressed)
 
@@ -21,10 +27,12 @@ module Postrider
   # With +email.clicked+.
   Click = Answer.define(:url, :link_index, :first, :ip, :user_agent, :machine)
 
-  # What an event is about; of the last five parts the one is set that the event's type has. tags and metadata are
-  # hashes with the caller's names, as strings; nil where the call gave none.
-  EventData = Answer.define(:message_id, :submission_id, :from, :to, :subject, :domain, :tags, :metadata,
-                            delivery: Delivery, bounce: Bounce, complaint: Complaint, open: Open, click: Click)
+  # What an event is about; of the last seven parts the one is set that the event's type has. tags and metadata are
+  # hashes with the caller's names, as strings; nil where the call gave none. header_message_id is the Message-ID of a
+  # mail that was handed in by SMTP; nil for all others.
+  EventData = Answer.define(:message_id, :submission_id, :from, :to, :subject, :domain, :header_message_id, :tags,
+                            :metadata, delivery: Delivery, bounce: Bounce, complaint: Complaint, open: Open,
+                            click: Click, cancellation: Cancellation, test: WebhookTest)
 
   # One recipient's one fact, as +events.list+, +emails.get+ and the webhooks tell it.
   # +raw+ is the parsed JSON with everything in it, what this version does not know included.
@@ -44,7 +52,16 @@ module Postrider
   # A part of the list of events; when has_more is true, ask again after the id of the last one.
   EventPage = Answer.define(:has_more, events: [Event])
 
-  # One message to one recipient; state: queued, sending, deferred, delivered, bounced or failed.
-  Email = Answer.define(:id, :submission_id, :state, :from, :to, :subject, :created_at, :tags, :metadata,
-                        events: [Event])
+  # One message to one recipient; state: scheduled, queued, sending, deferred, delivered, bounced, failed or canceled.
+  # source is smtp; nil where it was handed in by HTTP.
+  Email = Answer.define(:id, :submission_id, :state, :from, :to, :subject, :created_at, :source, :header_message_id,
+                        :tags, :metadata, events: [Event])
+
+  # A message in a list; +emails.get+ answers its events.
+  ListedEmail = Answer.define(:id, :submission_id, :state, :from, :to, :subject, :created_at, :header_message_id,
+                              :tags, :metadata)
+
+  # When has_more is true, ask again with +next+ as +after+. A search looks at a bounded number of messages: a page
+  # whose complete is false can be short or empty although more follow.
+  EmailPage = Answer.define(:has_more, :complete, :next, emails: [ListedEmail])
 end

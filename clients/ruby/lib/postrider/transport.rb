@@ -12,7 +12,8 @@ require_relative 'answer_reader'
 module Postrider
   # Makes one call of the API, retries included.
   class Transport
-    METHODS = { get: Net::HTTP::Get, post: Net::HTTP::Post, put: Net::HTTP::Put, delete: Net::HTTP::Delete }.freeze
+    METHODS = { get: Net::HTTP::Get, post: Net::HTTP::Post, put: Net::HTTP::Put, patch: Net::HTTP::Patch,
+                delete: Net::HTTP::Delete }.freeze
 
     # A POST without a body; to any other, Net::HTTP would add the content type of a form.
     class EmptyPost < Net::HTTPRequest
@@ -27,20 +28,21 @@ module Postrider
       @retries = RetryPolicy.new(max_retries: settings.max_retries)
     end
 
-    # Answers the JSON object in the body, nil with +answered+ false. +path+ may have a placeholder for +id+
-    # (+/domains/%s+); a nil in +body+ or +query+ counts as not given.
-    def call(method, path, id = nil, body: nil, query: nil, headers: {}, answered: true)
-      target = target(path, id, query)
+    # Answers the JSON object in the body, nil with +answered+ false. +path+ has a placeholder for each of +ids+
+    # (+/domains/%s+); a nil in +body+ or +query+ counts as not given. A call that is not +repeatable+ is retried after
+    # a 429 only: that one has done nothing.
+    def call(method, path, *ids, body: nil, query: nil, headers: {}, answered: true, repeatable: true)
+      target = target(path, ids, query)
       # Encoded once: what is retried is the same, byte for byte.
       payload = body && encode(body.compact)
       headers = headers.merge('Authorization' => "Bearer #{@settings.api_key}")
-      retrying { AnswerReader.read(exchange(method, target, payload, headers), answered: answered) }
+      retrying(repeatable) { AnswerReader.read(exchange(method, target, payload, headers), answered: answered) }
     end
 
     # The health check: it needs no key, and a server that misses its database is an answer.
     def health
-      retrying do
-        response = exchange(:get, target('/healthz', nil, nil), nil, {})
+      retrying(true) do
+        response = exchange(:get, target('/healthz', [], nil), nil, {})
         AnswerReader.read(response)
       rescue ServerError
         raise unless unreachable?(response)
@@ -56,14 +58,14 @@ module Postrider
 
     private
 
-    def retrying
+    def retrying(repeatable)
       attempts_made = 0
       begin
         attempts_made += 1
         yield
       rescue Error => e
         pause = @retries.pause_after(e, attempts_made)
-        raise if pause.nil?
+        raise if pause.nil? || !(repeatable || e.is_a?(RateLimitError))
 
         sleep(pause)
         retry
@@ -92,8 +94,8 @@ module Postrider
       }
     end
 
-    def target(path, id, query)
-      filled = path.include?('%s') ? format(path, segment(id)) : path
+    def target(path, ids, query)
+      filled = ids.empty? ? path : format(path, *ids.map { |id| segment(id) })
       given = (query || {}).compact
       "#{@settings.base_url.path}#{filled}#{"?#{URI.encode_www_form(given)}" unless given.empty?}"
     end
@@ -102,7 +104,7 @@ module Postrider
     def segment(id)
       text = id.to_s
       if ['', '.', '..'].include?(text)
-        raise Error.new('id: must be the id of something, not empty.', code: 'invalid_argument')
+        raise Error.new('id: must be the id of something (or an address), not empty.', code: 'invalid_argument')
       end
 
       URI.encode_www_form_component(text).gsub('+', '%20')

@@ -12,6 +12,17 @@ module Postrider
       def get(id)
         Submission.from(@transport.call(:get, '/submissions/%s', id))
       end
+
+      # Moves the messages that are still scheduled to another time, a Time or a string; answers a MoveResult.
+      def move(id, send_at:)
+        body = { send_at: Timestamp.of('send_at', send_at) }
+        MoveResult.from(@transport.call(:patch, '/submissions/%s', id, body: body))
+      end
+
+      # Cancels the messages that are neither finished nor being sent; answers a CancelResult.
+      def cancel(id)
+        CancelResult.from(@transport.call(:post, '/submissions/%s/cancel', id))
+      end
     end
   end
 end

@@ -8,14 +8,16 @@ module Postrider
         @transport = transport
       end
 
-      # Stores a template of +html+, +text+ or both; answers a Template.
-      def create(name:, html: nil, text: nil)
-        Template.from(@transport.call(:post, '/templates', body: { name: name, html: html, text: text }))
+      # Stores a template of +html+, +text+ or both; answers a Template. Its +subject+ is for calls that have none.
+      def create(name:, html: nil, text: nil, subject: nil)
+        body = { name: name, html: html, text: text, subject: subject }
+        Template.from(@transport.call(:post, '/templates', body: body))
       end
 
-      # Replaces name, html and text: a part that is not given is gone afterwards.
-      def update(id, name:, html: nil, text: nil)
-        Template.from(@transport.call(:put, '/templates/%s', id, body: { name: name, html: html, text: text }))
+      # Replaces name, html, text and subject: a part that is not given is gone afterwards.
+      def update(id, name:, html: nil, text: nil, subject: nil)
+        body = { name: name, html: html, text: text, subject: subject }
+        Template.from(@transport.call(:put, '/templates/%s', id, body: body))
       end
 
       # All templates, oldest first.

@@ -27,6 +27,11 @@ final class Answer {
     return headers.firstValue("X-Request-Id").filter(id -> !id.isEmpty()).orElse(null);
   }
 
+  /** Null when there is none. */
+  Integer index() {
+    return object().flatMap(fields -> fields.smallNumber("index")).orElse(null);
+  }
+
   boolean isSuccess() {
     return status >= 200 && status < 300;
   }

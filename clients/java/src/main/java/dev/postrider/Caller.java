@@ -47,7 +47,7 @@ final class Caller {
       Optional<Duration> pause;
       try {
         Answer answer = attempt(call);
-        if (answer.isSuccess() || (call.isHealth && answer.isUnhealthy())) {
+        if (answer.isSuccess() || (call.isHealth() && answer.isUnhealthy())) {
           return answer;
         }
         failure = answer.refusal();
@@ -56,7 +56,8 @@ final class Caller {
         failure = e;
         pause = Optional.of(RetryPolicy.backoff(retry, ThreadLocalRandom.current().nextDouble()));
       }
-      if (retry == options.maxRetries || pause.isEmpty() || Thread.currentThread().isInterrupted()) {
+      boolean isLast = retry == options.maxRetries || !call.mayBeRepeatedAfter(failure);
+      if (isLast || pause.isEmpty() || Thread.currentThread().isInterrupted()) {
         throw failure;
       }
       sleep(pause.get());
@@ -106,7 +107,7 @@ final class Caller {
     if (call.idempotencyKey != null) {
       request.setHeader("Idempotency-Key", call.idempotencyKey);
     }
-    if (!call.isHealth) {
+    if (!call.isHealth()) {
       request.setHeader("Authorization", "Bearer " + options.apiKey);
     }
     return request.method(call.method, body(call)).build();

@@ -13,6 +13,8 @@ public final class Email extends ApiObject {
   private final String from;
   private final String to;
   private final String subject;
+  private final String source;
+  private final String headerMessageId;
   private final Map<String, String> tags;
   private final Map<String, String> metadata;
   private final Instant createdAt;
@@ -26,6 +28,8 @@ public final class Email extends ApiObject {
     this.from = fields.text("from");
     this.to = fields.text("to");
     this.subject = fields.text("subject");
+    this.source = fields.text("source");
+    this.headerMessageId = fields.text("header_message_id");
     this.tags = fields.textsByName("tags");
     this.metadata = fields.textsByName("metadata");
     this.createdAt = fields.time("created_at");
@@ -84,6 +88,24 @@ public final class Email extends ApiObject {
    */
   public String subject() {
     return subject;
+  }
+
+  /**
+   * How it was handed in.
+   *
+   * @return "smtp"; empty where it was by HTTP
+   */
+  public Optional<String> source() {
+    return Optional.ofNullable(source);
+  }
+
+  /**
+   * The Message-ID that the application gave it.
+   *
+   * @return empty where it was not handed in by SMTP
+   */
+  public Optional<String> headerMessageId() {
+    return Optional.ofNullable(headerMessageId);
   }
 
   /**

@@ -4,8 +4,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Which message an event is about, and what happened: exactly one of delivery, bounce, complaint,
- * open and click is there, by the type of the event.
+ * Which message an event is about, and what happened: exactly one of delivery, bounce,
+ * cancellation, complaint, open, click and test is there, by the type of the event.
  */
 public final class EventData extends ApiObject {
   private final String messageId;
@@ -14,13 +14,16 @@ public final class EventData extends ApiObject {
   private final String to;
   private final String subject;
   private final String domain;
+  private final String headerMessageId;
   private final Map<String, String> tags;
   private final Map<String, String> metadata;
   private final Delivery delivery;
   private final Bounce bounce;
+  private final Cancellation cancellation;
   private final Complaint complaint;
   private final Open open;
   private final Click click;
+  private final TestNotice test;
 
   EventData(Fields fields) {
     super(fields);
@@ -30,13 +33,16 @@ public final class EventData extends ApiObject {
     this.to = fields.text("to");
     this.subject = fields.text("subject");
     this.domain = fields.text("domain");
+    this.headerMessageId = fields.text("header_message_id");
     this.tags = fields.textsByName("tags");
     this.metadata = fields.textsByName("metadata");
     this.delivery = fields.object("delivery", Delivery::new);
     this.bounce = fields.object("bounce", Bounce::new);
+    this.cancellation = fields.object("cancellation", Cancellation::new);
     this.complaint = fields.object("complaint", Complaint::new);
     this.open = fields.object("open", Open::new);
     this.click = fields.object("click", Click::new);
+    this.test = fields.object("test", TestNotice::new);
   }
 
   /**
@@ -94,6 +100,15 @@ public final class EventData extends ApiObject {
   }
 
   /**
+   * The Message-ID that the application gave it.
+   *
+   * @return empty where it was not handed in by SMTP
+   */
+  public Optional<String> headerMessageId() {
+    return Optional.ofNullable(headerMessageId);
+  }
+
+  /**
    * The tags of the call.
    *
    * @return empty where it gave none
@@ -130,6 +145,15 @@ public final class EventData extends ApiObject {
   }
 
   /**
+   * The end before it was sent.
+   *
+   * @return there when it was canceled
+   */
+  public Optional<Cancellation> cancellation() {
+    return Optional.ofNullable(cancellation);
+  }
+
+  /**
    * The complaint.
    *
    * @return there when its recipient complained
@@ -154,5 +178,14 @@ public final class EventData extends ApiObject {
    */
   public Optional<Click> click() {
     return Optional.ofNullable(click);
+  }
+
+  /**
+   * What a test event says.
+   *
+   * @return there when it is one
+   */
+  public Optional<TestNotice> test() {
+    return Optional.ofNullable(test);
   }
 }

@@ -2,7 +2,7 @@ package dev.postrider;
 
 /** The kinds of events. */
 public enum EventFamily {
-  /** Delivered or deferred. */
+  /** Delivered, deferred or canceled. */
   DELIVERY,
 
   /** Bounced or failed. */
@@ -13,6 +13,9 @@ public enum EventFamily {
 
   /** Opened or clicked. */
   OPEN,
+
+  /** A test event. */
+  TEST,
 
   /** Something that this version of the library does not know; {@link ApiObject#asMap()} has it. */
   UNKNOWN

@@ -1,6 +1,6 @@
 package dev.postrider;
 
-/** What can happen to a message. */
+/** What can happen to a message, and what a test event has instead. */
 public enum EventType {
   /** The receiving server took it. */
   EMAIL_DELIVERED,
@@ -14,6 +14,9 @@ public enum EventType {
   /** It was given up. */
   EMAIL_FAILED,
 
+  /** It was ended before it was sent. */
+  EMAIL_CANCELED,
+
   /** Its recipient complained. */
   EMAIL_COMPLAINED,
 
@@ -22,6 +25,9 @@ public enum EventType {
 
   /** A tracked link was followed. */
   EMAIL_CLICKED,
+
+  /** Nothing happened: somebody tried the webhook. It is not in the feed. */
+  TEST,
 
   /** Something that this version of the library does not know; {@link ApiObject#asMap()} has it. */
   UNKNOWN

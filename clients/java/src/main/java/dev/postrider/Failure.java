@@ -6,27 +6,30 @@ final class Failure {
   final String code;
   final String message;
   final String requestId;
+  final Integer index;
   final Throwable cause;
 
-  private Failure(int status, String code, String message, String requestId, Throwable cause) {
-    this.status = status;
+  /** The answer is null without one. */
+  private Failure(Answer answer, String code, String message, Throwable cause) {
+    this.status = answer == null ? 0 : answer.status();
     this.code = code;
     this.message = message;
-    this.requestId = requestId;
+    this.requestId = answer == null ? null : answer.requestId();
+    this.index = answer == null ? null : answer.index();
     this.cause = cause;
   }
 
   /** Without an answer. */
   static Failure of(String code, String message) {
-    return new Failure(0, code, message, null, null);
+    return new Failure(null, code, message, null);
   }
 
   static Failure of(String code, String message, Throwable cause) {
-    return new Failure(0, code, message, null, cause);
+    return new Failure(null, code, message, cause);
   }
 
   static Failure of(Answer answer, String code, String message) {
-    return new Failure(answer.status(), code, message, answer.requestId(), null);
+    return new Failure(answer, code, message, null);
   }
 
   static PostriderException invalidOption(String message) {

@@ -48,6 +48,12 @@ final class Fields {
     return value == null || value.isEmpty() ? otherwise : value;
   }
 
+  /** Null where there is none. */
+  Boolean flag(String name) {
+    Object value = values.get(name);
+    return value instanceof Boolean ? (Boolean) value : null;
+  }
+
   boolean isTrue(String name) {
     return Boolean.TRUE.equals(values.get(name));
   }
@@ -99,6 +105,11 @@ final class Fields {
       ofObject(value).map(make).ifPresent(made::add);
     }
     return Collections.unmodifiableList(made);
+  }
+
+  /** Null where there is no list. */
+  List<String> textsOrNull(String name) {
+    return values.get(name) instanceof List ? texts(name) : null;
   }
 
   List<String> texts(String name) {

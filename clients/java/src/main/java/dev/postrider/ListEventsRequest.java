@@ -1,16 +1,11 @@
 package dev.postrider;
 
-import java.util.ArrayList;
-import java.util.List;
-
 /** Which page of the feed of events to read. */
 public final class ListEventsRequest {
-  private final String after;
-  private final Integer limit;
+  private final Query query;
 
   private ListEventsRequest(Builder builder) {
-    this.after = builder.after;
-    this.limit = builder.limit;
+    this.query = new Query(builder.query);
   }
 
   /**
@@ -22,26 +17,19 @@ public final class ListEventsRequest {
     return new Builder();
   }
 
+  /** Empty, or with its question mark. */
   String query() {
-    List<String> parts = new ArrayList<>();
-    if (after != null) {
-      parts.add("after=" + Call.percentEncode(after));
-    }
-    if (limit != null) {
-      parts.add("limit=" + limit);
-    }
-    return parts.isEmpty() ? "" : "?" + String.join("&", parts);
+    return query.toString();
   }
 
   @Override
   public String toString() {
-    return "ListEventsRequest" + query();
+    return "ListEventsRequest" + query;
   }
 
   /** Makes requests. */
   public static final class Builder {
-    private String after;
-    private Integer limit;
+    private final Query query = new Query();
 
     private Builder() {}
 
@@ -52,7 +40,7 @@ public final class ListEventsRequest {
      * @return this
      */
     public Builder after(String eventId) {
-      this.after = eventId;
+      query.put("after", eventId);
       return this;
     }
 
@@ -63,7 +51,7 @@ public final class ListEventsRequest {
      * @return this
      */
     public Builder limit(int limit) {
-      this.limit = limit;
+      query.put("limit", limit);
       return this;
     }
 

@@ -1,10 +1,13 @@
 package dev.postrider;
 
 /**
- * How far a message has come. Delivered, bounced and failed are the end, except that a report may
- * turn delivered into bounced.
+ * How far a message has come. Delivered, bounced, failed and canceled are the end, except that a
+ * report may turn delivered into bounced.
  */
 public enum MessageState {
+  /** It waits for the time that the call asked for. */
+  SCHEDULED,
+
   /** It waits for its first attempt. */
   QUEUED,
 
@@ -22,6 +25,9 @@ public enum MessageState {
 
   /** It was given up. */
   FAILED,
+
+  /** It was ended before it was sent. */
+  CANCELED,
 
   /** Something that this version of the library does not know; {@link ApiObject#asMap()} has it. */
   UNKNOWN

@@ -22,7 +22,7 @@ import java.util.Map;
  *
  * <p>Every failure is a {@link PostriderException}. A call is repeated up to three times after a
  * network failure, a timeout, a 429 and a 5xx; sending is safe to repeat because it always carries
- * an idempotency key.
+ * an idempotency key. {@link Webhooks#rotate(String)} is repeated after a 429 only.
  */
 public final class Postrider {
   /** The version of this library. */
@@ -66,7 +66,7 @@ public final class Postrider {
   }
 
   /**
-   * Shows calls of {@link Emails#send(SendRequest)} with all their messages.
+   * Shows, moves and cancels calls of {@link Emails#send(SendRequest)} with all their messages.
    *
    * @return the calls
    */
@@ -108,6 +108,27 @@ public final class Postrider {
    */
   public Events events() {
     return new Events(caller);
+  }
+
+  /**
+   * Manages the addresses that get no mail from you.
+   *
+   * @return the calls
+   */
+  public Suppressions suppressions() {
+    return new Suppressions(caller);
+  }
+
+  /**
+   * Counts what happened to your messages, by day or hour. Messages are counted when they are
+   * accepted, everything else when it happens.
+   *
+   * @param request what to count
+   * @return the sums
+   * @throws PostriderException when the call failed
+   */
+  public Stats stats(StatsRequest request) {
+    return new Stats(caller.call(Call.of("GET", "/stats" + request.query())));
   }
 
   /**

@@ -19,11 +19,15 @@ public class PostriderException extends RuntimeException {
   /** Null when there is none. */
   private final String requestId;
 
+  /** Null when there is none. */
+  private final Integer index;
+
   PostriderException(Failure failure) {
     super(failure.message, failure.cause);
     this.status = failure.status;
     this.code = failure.code;
     this.requestId = failure.requestId;
+    this.index = failure.index;
   }
 
   /**
@@ -54,6 +58,15 @@ public class PostriderException extends RuntimeException {
    */
   public final Optional<String> requestId() {
     return Optional.ofNullable(requestId);
+  }
+
+  /**
+   * Which message of a batch this is about.
+   *
+   * @return from 0; empty when the answer had none
+   */
+  public final Optional<Integer> index() {
+    return Optional.ofNullable(index);
   }
 
   /** The class, the status, the code, the message and the request id, as far as there are such. */

@@ -1,9 +1,8 @@
 package dev.postrider;
 
-import java.util.Collection;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
-import java.util.UUID;
 
 /** What to send to whom. */
 public final class SendRequest {
@@ -11,9 +10,9 @@ public final class SendRequest {
   private final byte[] body;
 
   private final String summary;
-  private final String idempotencyKey;
+  private final IdempotencyKey idempotencyKey;
 
-  private SendRequest(Map<String, Object> fields, String idempotencyKey) {
+  private SendRequest(Map<String, Object> fields, IdempotencyKey idempotencyKey) {
     this.body = Call.encode(fields);
     this.summary = fields.get("from") + " to " + fields.get("to") + ": " + fields.get("subject");
     this.idempotencyKey = idempotencyKey;
@@ -39,7 +38,12 @@ public final class SendRequest {
    *     same object can be sent again without being delivered twice
    */
   public String idempotencyKey() {
-    return idempotencyKey;
+    return idempotencyKey.text();
+  }
+
+  /** Whether the caller gave the key. */
+  boolean hasKeyOfCaller() {
+    return idempotencyKey.isOfCaller();
   }
 
   /** Sender, recipients and subject; the contents may be long, and secret. */
@@ -49,114 +53,20 @@ public final class SendRequest {
   }
 
   /** Makes messages. */
-  public static final class Builder {
-    private final MessageBody body = new MessageBody();
+  public static final class Builder extends AddressedBuilder<Builder> {
     private String idempotencyKey;
 
     private Builder() {}
 
-    /**
-     * The sender.
-     *
-     * @param from {@code addr@domain} or {@code Name <addr@domain>}; the domain is a verified one of
-     *     yours
-     * @return this
-     */
-    public Builder from(String from) {
-      body.put("from", from);
-      return this;
-    }
-
-    /**
-     * Adds recipients. There may be up to 50; each gets a message of their own that shows nobody
-     * else.
-     *
-     * @param addresses each like that of the sender
-     * @return this
-     */
-    public Builder to(String... addresses) {
-      return to(List.of(addresses));
-    }
-
-    /**
-     * Adds recipients.
-     *
-     * @param addresses each like that of the sender
-     * @return this
-     */
-    public Builder to(Collection<String> addresses) {
-      body.addAll("to", addresses);
-      return this;
-    }
-
-    /**
-     * Adds recipients of copies; the limit of 50 counts to, cc and bcc together. With cc or bcc all
-     * recipients get a copy of one letter, which shows to and cc.
-     *
-     * @param addresses each like that of the sender
-     * @return this
-     */
-    public Builder cc(String... addresses) {
-      return cc(List.of(addresses));
-    }
-
-    /**
-     * Adds recipients of copies.
-     *
-     * @param addresses each like that of the sender
-     * @return this
-     */
-    public Builder cc(Collection<String> addresses) {
-      body.addAll("cc", addresses);
-      return this;
-    }
-
-    /**
-     * Adds recipients of copies, who are shown to nobody.
-     *
-     * @param addresses each like that of the sender
-     * @return this
-     */
-    public Builder bcc(String... addresses) {
-      return bcc(List.of(addresses));
-    }
-
-    /**
-     * Adds recipients of copies, who are shown to nobody.
-     *
-     * @param addresses each like that of the sender
-     * @return this
-     */
-    public Builder bcc(Collection<String> addresses) {
-      body.addAll("bcc", addresses);
-      return this;
-    }
-
-    /**
-     * Adds addresses that answers go to, up to 10.
-     *
-     * @param addresses each like that of the sender
-     * @return this
-     */
-    public Builder replyTo(String... addresses) {
-      return replyTo(List.of(addresses));
-    }
-
-    /**
-     * Adds addresses that answers go to, up to 10.
-     *
-     * @param addresses each like that of the sender
-     * @return this
-     */
-    public Builder replyTo(Collection<String> addresses) {
-      body.addAll("reply_to", addresses);
+    @Override
+    Builder self() {
       return this;
     }
 
     /**
      * The subject.
      *
-     * @param subject sent as it is, with a template, too
+     * @param subject sent as it is, with a template, too; not needed when the template has one
      * @return this
      */
     public Builder subject(String subject) {
@@ -286,8 +196,32 @@ public final class SendRequest {
     }
 
     /**
+     * Sends it later; see {@link Submissions#move(String, Instant)} and {@link
+     * Submissions#cancel(String)}.
+     *
+     * @param sendAt at most 30 days ahead
+     * @return this
+     */
+    public Builder sendAt(Instant sendAt) {
+      return sendAt(Call.time(sendAt));
+    }
+
+    /**
+     * Sends it later, for those who have the time as text.
+     *
+     * @param sendAt RFC 3339 with an offset, for example {@code 2026-12-24T18:00:00+01:00}; it is
+     *     sent as it is
+     * @return this
+     */
+    public Builder sendAt(String sendAt) {
+      body.put("send_at", sendAt);
+      return this;
+    }
+
+    /**
      * A name of your own for this message: what was accepted once with a key is not sent again, by
-     * whichever program. Without one, each message gets a random key when it is built.
+     * whichever program. Without one, each message gets a random key when it is built. A message of
+     * a batch has none; give the batch one.
      *
      * @param idempotencyKey up to 200 printable ASCII characters
      * @return this
@@ -304,12 +238,7 @@ public final class SendRequest {
      * @throws PostriderException when the idempotency key or the data cannot be sent
      */
     public SendRequest build() {
-      String key = idempotencyKey == null ? UUID.randomUUID().toString() : idempotencyKey;
-      if (key.isBlank() || !key.chars().allMatch(c -> c >= ' ' && c <= '~')) {
-        throw Failure.invalidArgument(
-            "The idempotency key is blank or has characters other than printable ASCII.");
-      }
-      return new SendRequest(body.fields(), key);
+      return new SendRequest(body.fields(), new IdempotencyKey(idempotencyKey));
     }
   }
 }

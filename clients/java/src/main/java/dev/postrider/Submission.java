@@ -12,6 +12,8 @@ public final class Submission extends ApiObject {
   private final Instant sendAt;
   private final String from;
   private final String subject;
+  private final String source;
+  private final String headerMessageId;
   private final Map<String, String> tags;
   private final Map<String, String> metadata;
   private final List<SubmissionMessage> messages;
@@ -24,6 +26,8 @@ public final class Submission extends ApiObject {
     this.sendAt = fields.time("send_at");
     this.from = fields.text("from");
     this.subject = fields.text("subject");
+    this.source = fields.text("source");
+    this.headerMessageId = fields.text("header_message_id");
     this.tags = fields.textsByName("tags");
     this.metadata = fields.textsByName("metadata");
     this.messages = fields.objects("messages", SubmissionMessage::new);
@@ -49,9 +53,9 @@ public final class Submission extends ApiObject {
   }
 
   /**
-   * When it is to be sent.
+   * When it is or was to be sent.
    *
-   * @return empty when that is at once
+   * @return empty when that was at once
    */
   public Optional<Instant> sendAt() {
     return Optional.ofNullable(sendAt);
@@ -73,6 +77,24 @@ public final class Submission extends ApiObject {
    */
   public String subject() {
     return subject;
+  }
+
+  /**
+   * How it was handed in.
+   *
+   * @return "smtp"; empty where it was by HTTP
+   */
+  public Optional<String> source() {
+    return Optional.ofNullable(source);
+  }
+
+  /**
+   * The Message-ID that the application gave it.
+   *
+   * @return empty where it was not handed in by SMTP
+   */
+  public Optional<String> headerMessageId() {
+    return Optional.ofNullable(headerMessageId);
   }
 
   /**

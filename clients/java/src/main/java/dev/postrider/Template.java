@@ -9,6 +9,7 @@ public final class Template extends ApiObject {
   private final String name;
   private final String html;
   private final String text;
+  private final String subject;
   private final Instant createdAt;
   private final Instant updatedAt;
 
@@ -18,6 +19,7 @@ public final class Template extends ApiObject {
     this.name = fields.text("name");
     this.html = fields.text("html");
     this.text = fields.text("text");
+    this.subject = fields.text("subject");
     this.createdAt = fields.time("created_at");
     this.updatedAt = fields.time("updated_at");
   }
@@ -56,6 +58,15 @@ public final class Template extends ApiObject {
    */
   public Optional<String> text() {
     return Optional.ofNullable(text);
+  }
+
+  /**
+   * The subject of messages that have none of their own.
+   *
+   * @return Liquid; empty when there is none
+   */
+  public Optional<String> subject() {
+    return Optional.ofNullable(subject);
   }
 
   /**

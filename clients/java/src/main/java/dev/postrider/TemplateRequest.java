@@ -71,6 +71,17 @@ public final class TemplateRequest {
     }
 
     /**
+     * The subject of messages that have none of their own.
+     *
+     * @param subject Liquid
+     * @return this
+     */
+    public Builder subject(String subject) {
+      body.put("subject", subject);
+      return this;
+    }
+
+    /**
      * Makes the template.
      *
      * @return one that cannot be changed

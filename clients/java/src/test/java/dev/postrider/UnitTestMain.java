@@ -7,12 +7,22 @@ import java.util.List;
 
 /** Runs the unit tests where there is no Maven: the methods whose names begin with "test". */
 public final class UnitTestMain {
+  private static final List<Class<?>> TESTS =
+      List.of(
+          JsonTest.class,
+          CallTest.class,
+          SendRequestTest.class,
+          SendBatchRequestTest.class,
+          RequestTest.class,
+          WrittenMailTest.class,
+          WebhookVerifierTest.class);
+
   private UnitTestMain() {}
 
   public static void main(String[] args) throws ReflectiveOperationException {
     int count = 0;
     int failed = 0;
-    for (Class<?> tests : List.of(JsonTest.class, CallTest.class, SendRequestTest.class, WebhookVerifierTest.class)) {
+    for (Class<?> tests : TESTS) {
       for (Method method : tests.getMethods()) {
         if (!method.getName().startsWith("test")) {
           continue;
