@@ -15,6 +15,14 @@ const STAND_IN = 'uWebSockets.js';
 /** An optional native addon of piscina for thread priorities, which we set by node:os: seventeen packages for nothing. */
 const UNUSED_SCOPE = '@napi-rs/';
 
+/**
+ * mailauth pins one version of these. npm would give acme-client newer ones beside it, some of which share a copy with
+ * the pinned ones and some not; but each copy knows only the ASN.1 types that were declared with it, so that no
+ * certificate request could be made. Their ranges all allow this version.
+ */
+const ASN1_VERSION = '2.8.0';
+const ASN1_PACKAGES = ['cms', 'csr', 'ecc', 'pfx', 'pkcs8', 'pkcs9', 'rsa', 'schema', 'x509', 'x509-attr'];
+
 function isGit(spec) {
   return /^(?:git|github:|gitlab:|bitbucket:)/.test(spec);
 }
@@ -45,6 +53,7 @@ function removeUnused(lock) {
 function make(folder) {
   const manifest = JSON.parse(fs.readFileSync(path.join(root, 'package.json'), 'utf8'));
   manifest.overrides = { ...manifest.overrides, [STAND_IN]: `$${STAND_IN}` };
+  for (const name of ASN1_PACKAGES) manifest.overrides[`@peculiar/asn1-${name}`] = ASN1_VERSION;
   fs.writeFileSync(path.join(folder, 'package.json'), JSON.stringify(manifest));
   for (const name of ['package-lock.json', '.npmrc', 'shims'])
     fs.cpSync(path.join(root, name), path.join(folder, name), { recursive: true });

@@ -64,7 +64,7 @@ async function main(selection: string[]): Promise<number> {
   const { failed, skipped } = report.counts;
   const skipsForbidden = process.env.CI === 'true' && skipped > 0;
   if (skipsForbidden) console.log('A skipped test is a failure where CI=true.');
-  for (const line of report.slowest()) console.log(line);
+  for (const line of [...report.slowest(), ...report.failures()]) console.log(line);
   console.log(report.summary());
   return failed > 0 || skipsForbidden ? 1 : 0;
 }

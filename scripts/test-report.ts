@@ -1,5 +1,6 @@
 // Turns the event stream of the test runner (tap's jsonstream reporter) into a short report:
-// a line for each file, every failure in full, every skip with its reason, and the counts.
+// a line for each file, every failure in full, every skip with its reason, and the counts. A long run ends with all its
+// failures once more, a line each.
 // A file without a single assertion is a failure: it would pass whatever it is meant to show.
 
 /** What a test point says; tap gives more. */
@@ -31,6 +32,9 @@ const NOTE = 'note: ';
 /** How many of the slowest files are named at the end of a run, if it had more files than that. */
 const SLOWEST = 10;
 
+/** Above the failures at the end of a long run: `.ci/run` repeats what follows it. */
+const FAILURES = 'What failed:';
+
 /** What playwright says when the browser, or the process of a page, has died under it. */
 const BROWSER_DIED = /(?:page, context or browser has been closed|page crashed|target crashed)/i;
 
@@ -61,8 +65,11 @@ export class TestReport {
   readonly #whereabouts: (file: string) => string[];
   readonly #ended = new Set<string>();
   readonly #durations = new Map<string, number>();
+  /** A line for each failure that counts. */
+  readonly #failures: string[] = [];
   #file: Counts = { passed: 0, failed: 0, skipped: 0 };
   #notes: string[] = [];
+  #failuresOfFile: string[] = [];
   #browserDied = false;
   #timedOut = false;
 
@@ -94,6 +101,7 @@ export class TestReport {
   /** A failure outside of all test files, such as the death of the runner. */
   fail(reason: string): void {
     this.counts.failed++;
+    this.#failures.push(`  ${reason}`);
     this.#print(`FAIL  ${reason}`);
   }
 
@@ -118,6 +126,12 @@ export class TestReport {
     ];
   }
 
+  /** Every failure in a line, since the middle of a long output is easily lost. Nothing for a run of a few files. */
+  failures(): string[] {
+    const isLong = this.#durations.size > SLOWEST;
+    return isLong && this.#failures.length > 0 ? [FAILURES, ...this.#failures] : [];
+  }
+
   summary(): string {
     const { passed, failed, skipped } = this.counts;
     return `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`;
@@ -129,6 +143,8 @@ export class TestReport {
     if (BROWSER_DIED.test(name)) this.#browserDied = true;
     if (name.endsWith(TIMED_OUT)) this.#timedOut = true;
     this.#notes.push(`  not ok: ${name}`, ...describeDiagnostics(point.diag ?? {}));
+    const place = placeOf(point.diag ?? {});
+    this.#failuresOfFile.push(place ? `  ${name} (${place})` : `  ${name}`);
   }
 
   #skip(point: Point, reason: string | boolean | undefined): void {
@@ -159,10 +175,12 @@ export class TestReport {
       this.#print('  its browser has died: it is run once more, and that counts');
     } else {
       this.#ended.add(name);
+      this.#failures.push(...this.#failuresOfFile);
       for (const key of ['passed', 'failed', 'skipped'] as const) this.counts[key] += this.#file[key];
     }
     this.#file = { passed: 0, failed: 0, skipped: 0 };
     this.#notes = [];
+    this.#failuresOfFile = [];
     this.#browserDied = false;
     this.#timedOut = false;
   }
@@ -179,9 +197,8 @@ function parseEvent(line: string): [string, Point] | null {
 }
 
 function describeDiagnostics(diag: Record<string, unknown>): string[] {
-  const lines: string[] = [];
-  const at = diag.at as { fileName?: string; lineNumber?: number } | undefined;
-  if (at?.fileName) lines.push(`    at ${at.fileName}:${at.lineNumber}`);
+  const place = placeOf(diag);
+  const lines = place === null ? [] : [`    at ${place}`];
   const rest = Object.keys(diag).filter((name) => !TOLD_FIRST.includes(name));
   for (const name of [...TOLD_FIRST, ...rest]) {
     const value = diag[name];
@@ -192,6 +209,12 @@ function describeDiagnostics(diag: Record<string, unknown>): string[] {
     else lines.push(`    ${name}:`, ...block.map((line) => `      ${line}`));
   }
   return lines;
+}
+
+/** The file and line of a failed assertion, if the runner knows them. */
+function placeOf({ at }: Record<string, unknown>): string | null {
+  const { fileName, lineNumber } = (at ?? {}) as { fileName?: string; lineNumber?: number };
+  return fileName ? `${fileName}:${lineNumber}` : null;
 }
 
 function inSeconds(ms: number): string {

@@ -1,0 +1,68 @@
+// The plain HTTP port: challenges, redirects to our own names, and nothing else.
+import { once } from 'node:events';
+import net from 'node:net';
+import { text } from 'node:stream/consumers';
+import t from 'tap';
+import { ChallengeAnswers } from '../../src/certificates/challenge-answers.ts';
+import { openChallengePort } from '../../src/certificates/challenge-port.ts';
+import { findFreePort } from '../support/free-port.ts';
+
+const origins = new Map([['mail.a.test', 'https://mail.a.test:8443']]);
+
+async function open() {
+  const answers = new ChallengeAnswers();
+  const port = await findFreePort();
+  const opened = await openChallengePort({ host: '127.0.0.1', port, answers, origins });
+  t.teardown(() => opened.close());
+  const ask = async (...lines: string[]) => {
+    const socket = net.connect(port, '127.0.0.1');
+    socket.write(`${lines.join('\r\n')}\r\n\r\n`);
+    return text(socket);
+  };
+  return { answers, port, ask };
+}
+
+t.test('challenges are answered as long as they are asked', async (t) => {
+  const { answers, ask } = await open();
+  const line = 'GET /.well-known/acme-challenge/token HTTP/1.1';
+  t.match(await ask(line, 'Host: whatever.test'), /^HTTP\/1.1 404 /);
+  answers.put('token', 'token.thumbprint');
+  t.match(await ask(line, 'Host: whatever.test'), /^HTTP\/1.1 200 [\s\S]*\r\n\r\ntoken\.thumbprint$/);
+  t.match(await ask(line.replace('GET', 'POST'), 'Host: whatever.test'), /^HTTP\/1.1 404 /);
+  answers.drop('token');
+  t.match(await ask(line, 'Host: whatever.test'), /^HTTP\/1.1 404 /);
+});
+
+t.test('browsers are sent to https, for our own names only', async (t) => {
+  const { ask } = await open();
+  const redirected = await ask('GET /portal?a=b HTTP/1.1', 'Host: MAIL.a.test:80');
+  t.match(redirected, /^HTTP\/1.1 308 /);
+  t.match(redirected, /\r\nLocation: https:\/\/mail\.a\.test:8443\/portal\?a=b\r\n/);
+  t.match(redirected, /\r\nConnection: close\r\n/);
+  t.match(await ask('GET / HTTP/1.1', 'Host: evil.test'), /^HTTP\/1.1 404 /);
+  t.match(await ask('GET http://evil.test/ HTTP/1.1', 'Host: mail.a.test'), /^HTTP\/1.1 404 /);
+  t.match(await ask(`GET /${'a'.repeat(3000)} HTTP/1.1`, 'Host: mail.a.test'), /^HTTP\/1.1 414 /);
+});
+
+t.test('what carries a secret is refused instead', async (t) => {
+  const { ask } = await open();
+  const [get, post] = ['GET /domains HTTP/1.1', 'POST /emails HTTP/1.1'];
+  t.match(await ask(get, 'Host: mail.a.test', 'Authorization: Bearer x'), /^HTTP\/1.1 403 [\s\S]*replace the key/);
+  t.match(await ask(post, 'Host: mail.a.test', 'Content-Length: 0'), /^HTTP\/1.1 403 /);
+});
+
+t.test('a port that is taken is a sentence, not a crash', async (t) => {
+  const taken = net.createServer().listen(0, '127.0.0.1');
+  await once(taken, 'listening');
+  t.teardown(() => taken.close());
+  const { port } = taken.address() as net.AddressInfo;
+  const opening = openChallengePort({ host: '127.0.0.1', port, answers: new ChallengeAnswers(), origins });
+  await t.rejects(opening, { message: /^tls\.acme_host, tls\.acme_http_port: cannot listen on/ });
+});
+
+t.test('answers are limited in number', async (t) => {
+  const answers = new ChallengeAnswers();
+  for (let n = 0; n <= 100; n++) answers.put(`t${n}`, 'x');
+  t.equal(answers.find('t0'), null);
+  t.equal(answers.find('t100'), 'x');
+});

@@ -1,0 +1,77 @@
+// Calls to a directory: what it says reaches the caller, once, and within limits.
+import { once } from 'node:events';
+import type { RequestListener } from 'node:http';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import t, { type Test } from 'tap';
+import { DAY_MS } from '../../src/base/clock.ts';
+import { directoryCalls, TooManyCalls } from '../../src/certificates/directory-calls.ts';
+import { createTestAuthority } from '../support/test-authority.ts';
+
+type Config = Parameters<ReturnType<typeof directoryCalls>>[0];
+
+async function startDirectory(t: Test, answer: RequestListener) {
+  const authority = createTestAuthority();
+  const server = createServer(authority.issue('localhost'), answer).listen(0, '127.0.0.1');
+  t.teardown(() => {
+    server.close();
+    server.closeAllConnections();
+    authority.close();
+  });
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const call = (options: { root?: string | null; signal?: AbortSignal; url?: string } = {}) => {
+    const {
+      root = authority.ca,
+      signal = new AbortController().signal,
+      url = `https://localhost:${port}/dir`,
+    } = options;
+    return directoryCalls({ root, signal })({ url, method: 'get', headers: {} } as Config);
+  };
+  return { call };
+}
+
+t.test('an answer, whatever its status', async (t) => {
+  const { call } = await startDirectory(t, (_request, response) => {
+    response.writeHead(404, { 'Replay-Nonce': 'n' }).end('{"detail":"no such order"}');
+  });
+  t.match(await call(), { status: 404, headers: { 'replay-nonce': 'n' }, data: '{"detail":"no such order"}' });
+});
+
+t.test('a directory that has had enough is called once, and says for how long', async (t) => {
+  let calls = 0;
+  const answers = [
+    { status: 429, after: '3600', body: '{"detail":"too many certificates"}' },
+    { status: 503, after: new Date(Date.now() + 2 * DAY_MS).toUTCString(), body: '<h1>busy</h1>' },
+    { status: 429, after: '99999999', body: '' },
+    { status: 503, after: 'soon', body: '{}' },
+  ];
+  const { call } = await startDirectory(t, (_request, response) => {
+    const { status, after, body } = answers[calls++]!;
+    response.writeHead(status, { 'Retry-After': after }).end(body);
+  });
+  const refused = async () => {
+    const error = await call().then(
+      () => null,
+      (thrown: unknown) => thrown,
+    );
+    return error instanceof TooManyCalls ? error : t.fail('not refused');
+  };
+  t.match(await refused(), { message: 'too many certificates', retryAfterMs: 3_600_000 });
+  const busy = (await refused()) as TooManyCalls;
+  t.equal(busy.message, 'the directory answered 503');
+  t.ok(busy.retryAfterMs > DAY_MS && busy.retryAfterMs <= 2 * DAY_MS);
+  t.match(await refused(), { retryAfterMs: 7 * DAY_MS }, 'a week at most');
+  t.match(await refused(), { retryAfterMs: 0 });
+  t.equal(calls, 4);
+});
+
+t.test('what is no directory', async (t) => {
+  const { call } = await startDirectory(t, (_request, response) => {
+    response.end(Buffer.alloc(300 * 1024));
+  });
+  await t.rejects(call(), { message: /^localhost:\d+ could not be called: its answer is too large$/ });
+  await t.rejects(call({ root: null }), { message: /could not be called: .*certificate/ });
+  await t.rejects(call({ url: 'http://localhost/' }), { message: /not https/ });
+  await t.rejects(call({ signal: AbortSignal.abort() }), { message: /could not be called/ });
+});
