@@ -31,7 +31,7 @@ export const USAGE = `npm run bench -- [options]
   --sink KIND      own, or smtp-sink: Debian's, which knows no arrival times (own)
   --dir FOLDER     where the databases are made: the disk that is measured (the system's temporary folder)
   --only A,B       limits, accept, idle, postfix, end-to-end, clicks, reports, webhooks, bodies,
-                   backlog, slow-disk, search (all)
+                   attachments, smtp-door, backlog, slow-disk, search (all)
   --backlog N      messages that wait for a dead destination in the backlog row (1000000)
   --profile        profiles the daemon's threads and prints where their time goes; slows it down
   --save           writes the table to bench/results/`;

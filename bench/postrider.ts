@@ -8,11 +8,14 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { Tier } from '../src/store/tenants.ts';
 import { startDnsServer, type TestDnsServer } from '../test/support/dns-server.ts';
+import { findFreePort } from '../test/support/free-port.ts';
 import { monotonicMs } from './monotonic.ts';
 
 export interface Postrider {
   pid: number;
   httpPort: number;
+  /** Of the SMTP door. */
+  submissionPort: number;
   token: string;
   /** Where mail of the tenant comes from. */
   from: string;
@@ -58,7 +61,7 @@ export async function startPostrider(options: PostriderOptions): Promise<Postrid
   dns.set(`mx.${DEAD_DOMAIN}`, 'A', [NOBODYS_ADDRESS]);
   fs.mkdirSync(folder, { recursive: true });
   const configFile = path.join(folder, 'postrider.toml');
-  fs.writeFileSync(configFile, configuration(dns, smtpPort));
+  fs.writeFileSync(configFile, configuration(dns, { smtpPort, submissionPort: await findFreePort() }));
   const startedAtMs = monotonicMs();
   const daemon = serve(configFile, options);
   const stop = async (signal: NodeJS.Signals) => {
@@ -67,7 +70,7 @@ export async function startPostrider(options: PostriderOptions): Promise<Postrid
     await dns.close();
   };
   try {
-    const httpPort = await readPort(daemon);
+    const { http_port: httpPort, submission_port: submissionPort } = await readPorts(daemon);
     const readyAfterMs = monotonicMs() - startedAtMs;
     const addSender: Postrider['addSender'] = async (domain, tier) => {
       const token = await makeTenant(configFile, tier);
@@ -76,7 +79,7 @@ export async function startPostrider(options: PostriderOptions): Promise<Postrid
     };
     const token = options.token ?? (await addSender(SENDER_DOMAIN, 'uncapped'));
     const from = `Example Shop <orders@${SENDER_DOMAIN}>`;
-    const facts = { pid: daemon.child.pid!, httpPort, token, from, domains, readyAfterMs };
+    const facts = { pid: daemon.child.pid!, httpPort, submissionPort, token, from, domains, readyAfterMs };
     return { ...facts, addSender, stop: () => stop('SIGTERM') };
   } catch (error) {
     await stop('SIGKILL');
@@ -84,13 +87,19 @@ export async function startPostrider(options: PostriderOptions): Promise<Postrid
   }
 }
 
-function configuration(dns: TestDnsServer, smtpPort: number): string {
+function configuration(
+  dns: TestDnsServer,
+  { smtpPort, submissionPort }: { smtpPort: number; submissionPort: number },
+): string {
   return `
 [http]
 port = 0
 [smtp]
 host = "127.0.0.1"
 port = 0
+[submission]
+host = "127.0.0.1"
+port = ${submissionPort}
 [data]
 dir = "data"
 [service]
@@ -131,10 +140,15 @@ function serve(configFile: string, { folder, profileFolder }: PostriderOptions):
   return { child, exited: once(child, 'exit'), logFile };
 }
 
-async function readPort({ child, logFile }: Daemon): Promise<number> {
+interface Ports {
+  http_port: number;
+  submission_port: number;
+}
+
+async function readPorts({ child, logFile }: Daemon): Promise<Ports> {
   for (const deadline = Date.now() + READY_WITHIN_MS; Date.now() < deadline; await pause(LOOK_EVERY_MS)) {
     const ready = /^.*"msg":"ready".*$/m.exec(fs.readFileSync(logFile, 'utf8'))?.[0];
-    if (ready !== undefined) return (JSON.parse(ready) as { http_port: number }).http_port;
+    if (ready !== undefined) return JSON.parse(ready) as Ports;
     if (child.exitCode !== null) break;
   }
   throw new Error(`the daemon did not start: ${fs.readFileSync(logFile, 'utf8').slice(-2000)}`);

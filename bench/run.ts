@@ -7,6 +7,7 @@ import { type BenchOptions, readOptions, USAGE } from './options.ts';
 import { describeProfiles } from './profile.ts';
 import type { RunContext, Section } from './run-context.ts';
 import { measureAccept } from './sections/accept.ts';
+import { measureAttachments } from './sections/attachments.ts';
 import { measureBacklog } from './sections/backlog.ts';
 import { measureBodies } from './sections/bodies.ts';
 import { measureClicks } from './sections/clicks.ts';
@@ -17,6 +18,7 @@ import { measureMessageSearch } from './sections/message-search.ts';
 import { measurePostfix } from './sections/postfix.ts';
 import { measureReports } from './sections/reports.ts';
 import { measureSlowDisk } from './sections/slow-disk.ts';
+import { measureSmtpDoor } from './sections/smtp-door.ts';
 import { measureWebhooks } from './sections/webhooks.ts';
 import { factRow, machineLines, markdownResult, plainTable, type Row } from './table.ts';
 
@@ -31,6 +33,8 @@ const SECTIONS: Record<string, Section> = {
   reports: measureReports,
   webhooks: measureWebhooks,
   bodies: measureBodies,
+  attachments: measureAttachments,
+  'smtp-door': measureSmtpDoor,
   backlog: measureBacklog,
   'slow-disk': measureSlowDisk,
   search: measureMessageSearch,

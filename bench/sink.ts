@@ -18,6 +18,8 @@ export interface SinkAnswer {
   smtpPort: number;
   progressPort: number;
   total: number;
+  /** Of messages, with their ends. */
+  bytes: number;
 }
 
 const CRLF = Buffer.from('\r\n');
@@ -31,9 +33,11 @@ const PROGRESS_EVERY_MS = 5;
 const NO_BYTES = Buffer.alloc(0);
 const arrivals: string[] = [];
 let total = 0;
+let bytes = 0;
 
-function noteArrival(message: Buffer): void {
+function noteArrival(message: Buffer, length: number): void {
   total++;
+  bytes += length;
   const start = message.indexOf(MESSAGE_ID) + MESSAGE_ID.length;
   const id = start < MESSAGE_ID.length ? '-' : message.toString('latin1', start, message.indexOf(AT, start));
   arrivals.push(`${id} ${monotonicMs()}`);
@@ -73,11 +77,17 @@ const REPLIES: Record<string, string> = {
   DATA: '354 go ahead\r\n',
 };
 
+// Messages beyond this are only counted: collecting megabytes would cost more than receiving them.
+const KEPT_BYTES = 16 * 1024;
+
 /** One connection. What could not be used yet waits in `#rest`. */
 class Peer {
   readonly #socket: Socket;
   #rest: Buffer = NO_BYTES;
   #inData = false;
+  /** The beginning of a large message, and how much of it was let go. */
+  #start: Buffer | null = null;
+  #dropped = 0;
 
   constructor(socket: Socket) {
     this.#socket = socket;
@@ -102,11 +112,26 @@ class Peer {
   #message(): string | null {
     // The CRLF of DATA itself is kept in front, so that an empty message ends like any other.
     const end = this.#rest.indexOf(END_OF_DATA);
-    if (end < 0) return null;
-    noteArrival(this.#rest.subarray(0, end));
-    this.#rest = this.#rest.subarray(end + END_OF_DATA.length);
+    if (end < 0) {
+      this.#dropRest();
+      return null;
+    }
+    const next = end + END_OF_DATA.length;
+    noteArrival(this.#start ?? this.#rest.subarray(0, end), this.#dropped + next);
+    this.#rest = this.#rest.subarray(next);
+    this.#start = null;
+    this.#dropped = 0;
     this.#inData = false;
     return '250 2.0.0 taken\r\n';
+  }
+
+  /** All but what may be the beginning of the end. */
+  #dropRest(): void {
+    const excess = this.#rest.length - (END_OF_DATA.length - 1);
+    if (excess < KEPT_BYTES && this.#start === null) return;
+    this.#start ??= this.#rest.subarray(0, KEPT_BYTES);
+    this.#dropped += Math.max(0, excess);
+    this.#rest = this.#rest.subarray(Math.max(0, excess));
   }
 
   #command(): string | null {
@@ -139,5 +164,5 @@ answerParent<SinkRequest, SinkAnswer>(async (request) => {
     progressPort = await listen(createServer((socket) => progress.add(socket)));
   }
   if (request.kind === 'arrivals') fs.writeFileSync(request.file, arrivals.splice(0).join('\n'));
-  return { smtpPort, progressPort, total };
+  return { smtpPort, progressPort, total, bytes };
 });

@@ -17,6 +17,8 @@ export interface Sink {
   /** Tells how many messages have arrived. */
   progressPort: number;
   total(): Promise<number>;
+  /** Of the messages that have arrived; null when the sink does not know. */
+  bytes(): Promise<number | null>;
   /** The arrivals since the last call, by the left side of Message-ID; null when the sink does not know. */
   arrivals(): Promise<Arrival[] | null>;
   stop(): Promise<void>;
@@ -44,6 +46,7 @@ async function startOwnSink(folder: string, greets: boolean): Promise<Sink> {
   return {
     ...{ pid: child.pid, smtpPort, progressPort },
     total: async () => (await child.ask({ kind: 'total' })).total,
+    bytes: async () => (await child.ask({ kind: 'total' })).bytes,
     async arrivals() {
       const file = path.join(folder, 'arrivals');
       await child.ask({ kind: 'arrivals', file });
@@ -85,6 +88,7 @@ async function startDebianSink(): Promise<Sink> {
   return {
     ...{ pid: child.pid!, smtpPort, progressPort: progress.port },
     total: async () => counted.total,
+    bytes: async () => null,
     arrivals: async () => null,
     async stop() {
       progress.close();

@@ -1,5 +1,5 @@
-// A process that sends one ready-made message over and over: what a client can hand to the sink when
-// nothing has to be stored, composed or signed. As the daemon does: MAIL, RCPT and DATA in one write.
+// A process that sends one ready-made message over and over: to the sink, what a client can hand over when nothing has to
+// be stored, composed or signed; to the SMTP door, what an application can. MAIL, RCPT and DATA in one write.
 import { connect, type Socket } from 'node:net';
 import { monotonicMs } from './monotonic.ts';
 import { answerParent } from './processes.ts';
@@ -9,32 +9,41 @@ export interface FloodJob {
   connections: number;
   durationMs: number;
   messageBytes: number;
+  /** For the SMTP door. */
+  application?: { key: string; from: string; to: string };
 }
 
 export interface FloodReport {
   perSecond: number;
 }
 
-type Waiting = 'greeting' | 'ehlo' | 'data' | 'dot';
+type Waiting = 'greeting' | 'ehlo' | 'auth' | 'data' | 'dot';
 
 /** The reply that ends each wait; the ones that come before it in the same group are not looked at. */
-const AWAITED: Record<Waiting, string> = { greeting: '220 ', ehlo: '250 ', data: '354 ', dot: '250 ' };
+const AWAITED: Record<Waiting, string> = { greeting: '220 ', ehlo: '250 ', auth: '235 ', data: '354 ', dot: '250 ' };
 
-const ENVELOPE = 'MAIL FROM:<a@sender.test>\r\nRCPT TO:<b@in1.test>\r\nDATA\r\n';
+const NOBODY = { from: 'a@sender.test', to: 'b@in1.test' };
 const LINE = `${'x'.repeat(74)}\r\n`;
 
 class Flood {
   readonly over = Promise.withResolvers<number>();
   readonly #message: Buffer;
+  readonly #envelope: string;
+  readonly #login: string | null;
   readonly #endsAtMs: number;
   readonly #socket: Socket;
   #waiting: Waiting = 'greeting';
   #heard = '';
   #taken = 0;
 
-  constructor({ smtpPort, messageBytes, durationMs }: FloodJob) {
+  constructor({ smtpPort, messageBytes, durationMs, application }: FloodJob) {
+    const { from, to } = application ?? NOBODY;
+    this.#envelope = `MAIL FROM:<${from}>\r\nRCPT TO:<${to}>\r\nDATA\r\n`;
+    this.#login = application ? Buffer.from(`\0bench\0${application.key}`).toString('base64') : null;
     const body = LINE.repeat(Math.ceil(messageBytes / LINE.length));
-    this.#message = Buffer.from(`Subject: flood\r\nMessage-ID: <flood@sender.test>\r\n\r\n${body}.\r\n`);
+    this.#message = Buffer.from(
+      `From: ${from}\r\nTo: ${to}\r\nSubject: flood\r\nMessage-ID: <flood@sender.test>\r\n\r\n${body}.\r\n`,
+    );
     this.#endsAtMs = monotonicMs() + durationMs;
     this.#socket = connect({ host: '127.0.0.1', port: smtpPort, noDelay: true });
     this.#socket.setEncoding('latin1');
@@ -54,10 +63,11 @@ class Flood {
 
   #proceed(): void {
     if (this.#waiting === 'greeting') this.#say('EHLO bench.test\r\n', 'ehlo');
+    else if (this.#waiting === 'ehlo' && this.#login !== null) this.#say(`AUTH PLAIN ${this.#login}\r\n`, 'auth');
     else if (this.#waiting === 'data') this.#say(this.#message, 'dot');
     else {
       if (this.#waiting === 'dot') this.#taken++;
-      if (monotonicMs() < this.#endsAtMs) this.#say(ENVELOPE, 'data');
+      if (monotonicMs() < this.#endsAtMs) this.#say(this.#envelope, 'data');
       else {
         this.over.resolve(this.#taken);
         this.#socket.end('QUIT\r\n');

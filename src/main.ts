@@ -1,7 +1,7 @@
 // The program: argv, signals and the exit code. Everything else happens below.
-import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describeError } from './base/errors.ts';
+import { programVersion } from './base/program-version.ts';
 import { loadDaemonCommands } from './cli/registry.ts';
 import { EXIT_FAILED, runCli } from './cli/run-cli.ts';
 import type { Starters } from './cli/starters.ts';
@@ -70,6 +70,13 @@ const starters: Starters = {
   },
 };
 
+/** Aborted by the next SIGINT; one more ends the process as usual. */
+function interruption(): AbortSignal {
+  const controller = new AbortController();
+  process.once('SIGINT', () => controller.abort());
+  return controller.signal;
+}
+
 function watchOutput(): { readonly fault: Error | null } {
   const seen: { fault: Error | null } = { fault: null };
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -91,17 +98,16 @@ process.on('unhandledRejection', (reason) => {
 
 const output = watchOutput();
 
-const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
-  version: string;
-};
 const exitCode = await runCli({
   argv: process.argv.slice(2),
   env: process.env,
-  version,
+  version: programVersion(),
   starters,
   print: (text) => void process.stdout.write(`${text}\n`),
   printOctets: (octets) => void process.stdout.write(process.stdout.isTTY ? printableLines(octets.toString()) : octets),
   complain,
+  ...(process.stdin.isTTY && process.stdout.isTTY && { terminal: { input: process.stdin, output: process.stdout } }),
+  interruption,
 });
 await written(process.stdout);
 if (output.fault) complain(`postrider: the output cannot be written: ${describeError(output.fault)}`);

@@ -6,6 +6,7 @@ import path from 'node:path';
 import t from 'tap';
 import { loadConfig } from '../src/config/load.ts';
 import { loadMasterKeys } from '../src/operator/master-key.ts';
+import { runInThisProcess } from './support/program.ts';
 
 const unit = readFileSync(path.join(import.meta.dirname, '../systemd/postrider.service'), 'utf8');
 const { config } = loadConfig({ env: {}, defaultFile: null });
@@ -60,4 +61,31 @@ t.test('the master key can come as a credential', async (t) => {
     loadMasterKeys(withKey.config, (warning) => t.fail(warning)),
     [key],
   );
+});
+
+t.test('the backup is of the same program, and hardly exposed', { skip }, async (t) => {
+  const folder = path.join(import.meta.dirname, '../systemd');
+  const backup = readFileSync(path.join(folder, 'postrider-backup.service'), 'utf8');
+  const [, command = ''] = /^ExecStart=(.*)$/m.exec(backup) ?? [];
+  const program = setting('ExecStart')!.replace(/ serve$/, '');
+  t.ok(command.startsWith(`${program} backup `));
+  const args = command.slice(program.length + 1).split(' ');
+  const target = mkdtempSync(path.join(os.tmpdir(), 'postrider-backups-'));
+  t.teardown(() => rmSync(target, { recursive: true }));
+  const here = args.map((arg) => arg.replace('/var/backups/postrider', target));
+  const ran = await runInThisProcess(here, { POSTRIDER_DATA_DIR: path.join(target, 'data') });
+  t.match(ran, { code: 1, stderr: /there is no database/ }, 'its arguments are those of the command');
+  for (const unit of ['postrider-backup.service', 'postrider-backup.timer']) {
+    const { stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', path.join(folder, unit)], {
+      encoding: 'utf8',
+    });
+    const ours = stderr.split('\n').filter((line) => line.includes(unit) && !/is not executable/.test(line));
+    t.same(ours, [], unit);
+  }
+  const found = spawnSync('systemd-analyze', [
+    ...['security', '--offline=true', '--no-pager'],
+    path.join(folder, 'postrider-backup.service'),
+  ]);
+  const level = /Overall exposure level for postrider-backup\.service: ([\d.]+)/.exec(String(found.stdout))?.[1];
+  t.ok(Number(level) <= 2, `${level} of 10; 2.0 at most`);
 });

@@ -10,20 +10,23 @@ export function emailEndpoints(submission: Submission): Endpoint[] {
   const shape = loadBodyShape<SendBody>('send-email');
   const batchShape = loadBodyShape<{ emails: JsonObject[]; on_error?: 'skip' }>('send-batch');
 
-  async function send({ key, idempotencyKey, bodyBytes, read }: ApiCall) {
-    const answer = await submission.submit(key, idempotencyKey, { bytes: bodyBytes, read: () => read(shape) });
+  async function send({ key, idempotencyKey, bodyBytes, read, header }: ApiCall) {
+    const traceParent = () => header('traceparent');
+    const body = { bytes: bodyBytes, read: () => read(shape), traceParent };
+    const answer = await submission.submit(key, idempotencyKey, body);
     if (isRefusal(answer)) return answer;
     return { status: 202, body: sendResult(answer) };
   }
 
-  async function sendBatch({ key, idempotencyKey, bodyBytes, read, countAs }: ApiCall) {
+  async function sendBatch({ key, idempotencyKey, bodyBytes, read, countAs, header }: ApiCall) {
     const readAll = async () => {
       const body = await read(batchShape);
       if (isRefusal(body)) return body;
       countAs(body.emails.length);
       return { emails: body.emails.map((email) => shape(email)), skipsRefused: body.on_error === 'skip' };
     };
-    const answer = await submission.submitBatch(key, idempotencyKey, { bytes: bodyBytes, read: readAll });
+    const traceParent = () => header('traceparent');
+    const answer = await submission.submitBatch(key, idempotencyKey, { bytes: bodyBytes, read: readAll, traceParent });
     if (isRefusal(answer)) return answer;
     const { replayed } = answer;
     const results = answer.receipt.map((item) => ('receipt' in item ? sendResult({ ...item, replayed }) : item));

@@ -12,6 +12,7 @@ import type { PathParams, Route } from '../http/router.ts';
 import type { Logger } from '../observe/log.ts';
 import type { StoreVerbs } from '../store/store.ts';
 import type { Tier } from '../store/tenants.ts';
+import { idempotencyKeyProblem } from '../submission/idempotency-key.ts';
 import type { KeyLookups } from '../tenants/api-keys.ts';
 import { actOfKey } from '../tenants/audit-log.ts';
 import { type Answer, type RefusalWriter, type ReplyHeaders, refusalReply, toReply } from './answer.ts';
@@ -29,6 +30,8 @@ export interface PipelineOptions {
   bodies: BodyReader;
   /** One of its own when not given. */
   bodyBudget?: BodyBudget;
+  /** Of all that is called with API keys; one of its own when not given. */
+  rates?: RateLimiter;
   /** Null: no cap. */
   requestsPerMinute(tier: Tier): number | null;
   /** Somebody has shown that they have the key. Called for every call: it must cost next to nothing. */
@@ -55,7 +58,7 @@ export class Pipeline {
   constructor(options: PipelineOptions) {
     this.#options = options;
     this.bodyBudget = options.bodyBudget ?? new BodyBudget();
-    this.#rates = new RateLimiter(options.clock);
+    this.#rates = options.rates ?? new RateLimiter(options.clock);
   }
 
   /** `refused` writes refusals in the shape that the callers of this endpoint know. */
@@ -185,23 +188,11 @@ function rateHeaders(verdict: RateVerdict): ReplyHeaders {
   };
 }
 
-const IDEMPOTENCY_KEY_MAX_CHARS = 200;
-
-/**
- * ASCII only: beyond it, what a server reads depends on how it decodes the header, and two keys
- * that are read as one would lose a message.
- */
 function readIdempotencyKey(value: string | undefined): string | null | Refusal {
   if (value === undefined) return null;
   const key = trimFieldValue(value);
   const fault = idempotencyKeyProblem(key);
   return fault === null ? key : refuse('validation_failed', `Idempotency-Key: ${fault}`);
-}
-
-function idempotencyKeyProblem(key: string): string | null {
-  if (key === '') return 'must not be empty; omit the header instead.';
-  if (key.length > IDEMPOTENCY_KEY_MAX_CHARS) return `must have at most ${IDEMPOTENCY_KEY_MAX_CHARS} characters.`;
-  return /^[\x20-\x7e]*$/.test(key) ? null : 'must contain only printable ASCII characters.';
 }
 
 /** What is named as an ID, in lower case; the rest as it is. */

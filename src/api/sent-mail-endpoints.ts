@@ -24,6 +24,7 @@ export function sentMailEndpoints(store: SentMailStore): Endpoint[] {
       from: message.from,
       to: message.recipient,
       subject: message.subject,
+      ...(message.source && { source: message.source }),
       ...givenLabels(message.labels),
       created_at: toTimestamp(message.createdAt),
       events: events.map(eventBody),
@@ -40,7 +41,7 @@ export function sentMailEndpoints(store: SentMailStore): Endpoint[] {
   async function showSubmission({ tenant, id }: ApiCall) {
     const submission = await store.queue.findSubmission(tenant.id, id);
     if (!submission) return submissionNotFound();
-    const { createdAt, sendAt, from, subject, labels, messages, rejected } = submission;
+    const { createdAt, sendAt, from, subject, source, labels, messages, rejected } = submission;
     return ok({
       ...{
         id,
@@ -49,6 +50,8 @@ export function sentMailEndpoints(store: SentMailStore): Endpoint[] {
         from,
         subject,
       },
+      ...(source && { source }),
+      ...(labels?.headerMessageId !== undefined && { header_message_id: labels.headerMessageId }),
       tags: labels?.tags ?? null,
       metadata: labels?.metadata ?? null,
       messages: messages.map(({ id, recipient, copy, state }) => ({ id, to: recipient, kind: copy ?? 'to', state })),

@@ -14,6 +14,9 @@ export type SmtpStage =
   | 'dot'
   | 'prepare';
 
+/** When a stage was over, in milliseconds since 1970. */
+export type StageMark = [stage: SmtpStage, endedAt: number];
+
 export interface TlsFacts {
   /** For example `TLSv1.3`. */
   version: string;

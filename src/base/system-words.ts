@@ -29,17 +29,29 @@ function codeOf(error: NodeJS.ErrnoException): string {
   return error instanceof Fault ? '' : (error.code ?? '');
 }
 
-/** `section` is the configuration section with the listener's host and port. Other errors are returned as they are. */
-export function listenFault(section: string, { host, port }: { host: string; port: number }, cause: unknown): unknown {
+interface ListenPlace {
+  host: string;
+  port: number;
+  /** The keys of the section, where they are not `host` and `port`. */
+  hostKey?: string;
+  key?: string;
+}
+
+/** `section` is the configuration section of the listener. Other errors are returned as they are. */
+export function listenFault(
+  section: string,
+  { host, port, hostKey = 'host', key = 'port' }: ListenPlace,
+  cause: unknown,
+): unknown {
   const { code = '', syscall = '' } = cause as NodeJS.ErrnoException;
   if (!['listen', 'bind', 'getaddrinfo'].includes(syscall)) return cause;
-  const anotherPort = `choose another ${section}.port (environment variable POSTRIDER_${section.toUpperCase()}_PORT)`;
+  const anotherPort = `choose another ${section}.${key} (environment variable POSTRIDER_${`${section}_${key}`.toUpperCase()})`;
   const why = {
     EADDRINUSE: `another program uses this port (ss -ltnp shows which): stop it, or ${anotherPort}`,
     EACCES: `ports below 1024 need CAP_NET_BIND_SERVICE, which systemd/postrider.service grants: start the daemon with it, or ${anotherPort}`,
-    EADDRNOTAVAIL: `this machine has no such address: choose another ${section}.host`,
-    ENOTFOUND: `no such host: ${section}.host must be an address of this machine`,
+    EADDRNOTAVAIL: `this machine has no such address: choose another ${section}.${hostKey}`,
+    ENOTFOUND: `no such host: ${section}.${hostKey} must be an address of this machine`,
   }[code];
-  const message = `${section}.host, ${section}.port: cannot listen on ${host}:${port}`;
+  const message = `${section}.${hostKey}, ${section}.${key}: cannot listen on ${host}:${port}`;
   return new Fault(message, { detail: why ?? describeError(cause), cause, permanence: 'permanent' });
 }

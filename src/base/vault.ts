@@ -58,7 +58,7 @@ export class Vault {
 }
 
 /** A name for the key that reveals nothing about it. */
-function masterKeyId(master: Buffer): string {
+export function masterKeyId(master: Buffer): string {
   return createHash('sha256').update('postrider master key id').update(master).digest('hex').slice(0, 8);
 }
 

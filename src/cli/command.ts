@@ -2,7 +2,7 @@
 // in this process. Local commands always run here. Results are data; `render` puts them in
 // words for people, so that `--json` and the control socket need nothing of their own.
 
-import type { LoadedConfig } from '../config/load.ts';
+import type { LoadedConfig, LoadOptions } from '../config/load.ts';
 import type { Answer } from '../operator/answer.ts';
 import type { OperatorServices } from '../operator/operator-services.ts';
 import type { Options, ValuesOf } from './option.ts';
@@ -11,14 +11,25 @@ import type { Starters } from './starters.ts';
 /** Of a command that did what it was asked, and found something wrong. */
 export const EXIT_SOMETHING_WRONG = 1;
 
+export interface Terminal {
+  input: NodeJS.ReadableStream;
+  output: NodeJS.WritableStream;
+}
+
 /** What a local command may use of its surroundings. */
 export interface LocalContext {
   /** What --config named, or null. */
   configFile: string | null;
   /** Reads file and environment; throws a Fault that lists every problem. */
   loadConfig(): Promise<LoadedConfig>;
+  /** The same of a file that may not exist yet (null), with values for what neither file nor environment sets. */
+  draftConfig(file: string | null, values: NonNullable<LoadOptions['defaults']>): Promise<LoadedConfig>;
   json: boolean;
   starters: Starters;
+  /** Where questions can be asked; null: not on a terminal, or the output is for programs. */
+  terminal: Terminal | null;
+  /** Aborted by the next Ctrl-C, which then doesn't end the process. */
+  interruption(): AbortSignal;
   /** A whole text on standard output, for a command whose output should not wait until all is done. */
   print(text: string): void;
   /** One sentence on standard error, behind the command's name. */

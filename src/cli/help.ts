@@ -31,7 +31,7 @@ export function listHelp(commands: readonly Command[]): string {
   ].join('\n');
 }
 
-function commandUsage(command: Command): string {
+export function commandUsage(command: Command): string {
   const parts = Object.entries(command.options).map(([name, option]) => {
     const shown = label(name, option);
     return option.required ? shown : `[${shown}]`;
@@ -41,7 +41,7 @@ function commandUsage(command: Command): string {
 
 type Labelled = Pick<Option<unknown>, 'placeholder'> & Partial<Pick<Option<unknown>, 'positional' | 'several'>>;
 
-function label(name: string, option: Labelled): string {
+export function label(name: string, option: Labelled): string {
   if (option.positional) return `${option.placeholder ?? name}${option.several ? '…' : ''}`;
   return option.placeholder === null ? `--${name}` : `--${name} ${option.placeholder}`;
 }

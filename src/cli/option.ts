@@ -1,6 +1,7 @@
 // The kinds of arguments that commands take. Each reads its own text and says in words what is
 // wrong with it; the same reading is done again where a command arrives over the control socket.
 import { isUuid } from '../base/ids.ts';
+import { normaliseAddress } from '../base/ip-address.ts';
 import { parseAddress, policyRefusal, suppressionKey } from '../protocol/mail/address.ts';
 import { parseBoundDomain } from '../tenants/api-keys.ts';
 import { nameProblem } from '../tenants/refused.ts';
@@ -17,6 +18,8 @@ export interface Option<T> {
   /** May be given more than once, in its place; `read` is asked for each, and the values are one list. */
   several: boolean;
   read(text: string): Read<T>;
+  /** The value is how a person calls a tenant; before the command runs, the tenant's ID takes its place. */
+  isTenant?: true;
   /** What stands for it when it is not given, found out where the command is typed. */
   loginName?(): string | undefined;
 }
@@ -112,6 +115,15 @@ export function uuid(placeholder: string, summary: string): Maybe<string> {
   );
 }
 
+/** A tenant by its name, its ID, or the beginning of it; the command gets the ID of a tenant that exists. */
+export function tenantName(summary: string): Maybe<string> {
+  const named = option('TENANT', `${summary}, by its name, its ID or the beginning of it`, (given) => {
+    const problem = nameProblem(given);
+    return problem === null ? good(given) : bad(problem);
+  });
+  return { ...named, isTenant: true };
+}
+
 export function oneOf<const V extends string>(placeholder: string, values: readonly V[], summary: string): Maybe<V> {
   return option(placeholder, `${summary}: ${values.join(', ')}`, (given) => readOneOf(values, given));
 }
@@ -178,6 +190,19 @@ export function domainName(summary: string): Maybe<string> {
   return option('DOMAIN', summary, (given) => {
     const parsed = parseBoundDomain(given);
     return parsed.ok ? good(parsed.domain) : bad(`"${given}" is not a domain name: ${parsed.reason}`);
+  });
+}
+
+/** IP addresses, separated by commas, in their shortest spelling. */
+export function ipAddresses(placeholder: string, summary: string): Maybe<string[]> {
+  return option(placeholder, summary, (given) => {
+    const found: string[] = [];
+    for (const part of given.split(',').map((each) => each.trim())) {
+      const address = part.includes('%') ? null : normaliseAddress(part);
+      if (address === null) return bad(`"${part}" is not an IP address`);
+      if (!found.includes(address)) found.push(address);
+    }
+    return good(found);
   });
 }
 

@@ -7,6 +7,7 @@ import type { Command } from './command.ts';
 const LOADERS: Readonly<Record<string, () => Promise<Command>>> = {
   serve: async () => (await import('./commands/start.ts')).serve,
   sandbox: async () => (await import('./commands/start.ts')).sandbox,
+  setup: async () => (await import('./commands/setup.ts')).setup,
   'tenant create': async () => (await import('./commands/tenant.ts')).tenantCreate,
   'tenant list': async () => (await import('./commands/tenant.ts')).tenantList,
   'tenant show': async () => (await import('./commands/tenant.ts')).tenantShow,
@@ -16,14 +17,19 @@ const LOADERS: Readonly<Record<string, () => Promise<Command>>> = {
   'key create': async () => (await import('./commands/key.ts')).keyCreate,
   'key list': async () => (await import('./commands/key.ts')).keyList,
   'key revoke': async () => (await import('./commands/key.ts')).keyRevoke,
+  'domain add': async () => (await import('./commands/domain.ts')).domainAdd,
+  'domain records': async () => (await import('./commands/domain.ts')).domainRecords,
+  'domain verify': async () => (await import('./commands/domain.ts')).domainVerify,
   'domain list': async () => (await import('./commands/domain.ts')).domainList,
   'queue list': async () => (await import('./commands/queue.ts')).queueList,
+  'queue find': async () => (await import('./commands/queue-find.ts')).queueFind,
   'queue show': async () => (await import('./commands/queue-show.ts')).queueShow,
   'queue retry': async () => (await import('./commands/queue-actions.ts')).queueRetry,
   'queue cancel': async () => (await import('./commands/queue-actions.ts')).queueCancel,
   'queue move': async () => (await import('./commands/queue-move.ts')).queueMove,
   'queue pause': async () => (await import('./commands/queue-actions.ts')).queuePause,
   'queue resume': async () => (await import('./commands/queue-actions.ts')).queueResume,
+  'queue release': async () => (await import('./commands/queue-release.ts')).queueRelease,
   'queue sources': async () => (await import('./commands/queue-sources.ts')).queueSources,
   'suppression list': async () => (await import('./commands/suppression.ts')).suppressionList,
   'suppression add': async () => (await import('./commands/suppression.ts')).suppressionAdd,
@@ -46,9 +52,14 @@ const LOADERS: Readonly<Record<string, () => Promise<Command>>> = {
   'bounce explain': async () => (await import('./commands/bounce.ts')).bounceExplain,
   doctor: async () => (await import('./commands/doctor.ts')).doctor,
   'doctor daemon': async () => (await import('./commands/doctor.ts')).doctorDaemon,
+  'certificate list': async () => (await import('./commands/certificate.ts')).certificateList,
+  'certificate renew': async () => (await import('./commands/certificate.ts')).certificateRenew,
+  dns: async () => (await import('./commands/dns.ts')).dns,
   backup: async () => (await import('./commands/data.ts')).backup,
-  restore: async () => (await import('./commands/data.ts')).restore,
+  restore: async () => (await import('./commands/restore.ts')).restore,
+  'restore drill': async () => (await import('./commands/restore-drill.ts')).restoreDrill,
   migrate: async () => (await import('./commands/data.ts')).migrate,
+  upgrade: async () => (await import('./commands/upgrade.ts')).upgrade,
   'config check': async () => (await import('./commands/config.ts')).configCheck,
   'config print': async () => (await import('./commands/config.ts')).configPrint,
 };
@@ -75,8 +86,9 @@ export function namesOfGroup(group: string): string[] {
 export async function loadDaemonCommands(): Promise<RunCommand> {
   const { suppressionImportRows } = await import('./commands/suppression-csv.ts');
   const { auditNote } = await import('./commands/audit-note.ts');
+  const { firstAccounts } = await import('./setup/first-accounts.ts');
   const { runStoreCommand } = await import('./run-command.ts');
-  const all: Command[] = [...(await loadCommands(COMMAND_NAMES)), suppressionImportRows, auditNote];
+  const all: Command[] = [...(await loadCommands(COMMAND_NAMES)), suppressionImportRows, auditNote, firstAccounts];
   const commands = new Map(all.filter((command) => command.kind === 'store').map((command) => [command.name, command]));
   return ({ command: name, options }, services) => {
     const command = commands.get(name);

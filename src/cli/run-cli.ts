@@ -3,9 +3,9 @@
 // Results go to standard output, everything else to standard error.
 import { Fault } from '../base/errors.ts';
 import { systemTrouble } from '../base/system-words.ts';
-import type { ConfigError, LoadedConfig } from '../config/load.ts';
+import type { ConfigError, LoadedConfig, LoadOptions } from '../config/load.ts';
 import { type Answer, failed } from '../operator/answer.ts';
-import type { Command, LocalContext } from './command.ts';
+import type { Command, LocalContext, Terminal } from './command.ts';
 import { commandHelp, listHelp } from './help.ts';
 import {
   didYouMean,
@@ -31,6 +31,9 @@ export interface CliOptions {
   /** As they are, but for a terminal, which they must not steer. */
   printOctets(octets: Buffer): void;
   complain(text: string): void;
+  /** Missing: there is none. */
+  terminal?: Terminal;
+  interruption?(): AbortSignal;
 }
 
 export const EXIT_FAILED = 1;
@@ -113,16 +116,23 @@ async function answerOf(
   const read = readValues(command, raw);
   if (read.kind === 'wrong_usage') return read;
   const configFile = global.config ?? null;
-  const load = () => readConfig(configFile, cli.env);
+  const load = () => readConfig({ file: configFile ?? undefined, env: cli.env });
   try {
-    if (command.kind === 'store') return await runWhereTheWriterIs(command, raw, (await load()).config);
+    const say = (text: string) => complainOf(cli, command, text);
+    if (command.kind === 'store') {
+      return await runWhereTheWriterIs(command, raw, { config: (await load()).config, say });
+    }
     const context: LocalContext = {
       configFile,
       loadConfig: load,
+      draftConfig: (file, defaults) =>
+        readConfig({ file: file ?? undefined, env: cli.env, defaultFile: null, defaults }),
       json: global.json,
       starters: cli.starters,
+      terminal: global.json ? null : (cli.terminal ?? null),
+      interruption: cli.interruption ?? (() => new AbortController().signal),
       print: (text) => cli.print(global.json ? text : printableLines(text)),
-      complain: (text) => complainOf(cli, command, text),
+      complain: say,
     };
     return await command.run(context, read.values);
   } catch (error) {
@@ -130,10 +140,10 @@ async function answerOf(
   }
 }
 
-async function readConfig(file: string | null, env: CliOptions['env']): Promise<LoadedConfig> {
+async function readConfig(options: LoadOptions): Promise<LoadedConfig> {
   const { ConfigError, loadConfig } = await import('../config/load.ts');
   try {
-    return loadConfig({ file: file ?? undefined, env });
+    return loadConfig(options);
   } catch (cause) {
     throw cause instanceof ConfigError ? new Fault(describeProblems(cause), { cause }) : cause;
   }

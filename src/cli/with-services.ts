@@ -18,9 +18,15 @@ interface OwnProcess {
   config: Config;
   folder: DataFolder;
   lock: { release(): void };
+  /** One sentence on standard error: what this process does besides, such as creating the master key. */
+  say(text: string): void;
 }
 
-export async function runWhereTheWriterIs(command: StoreCommand, raw: RawArguments, config: Config): Promise<Answer> {
+export async function runWhereTheWriterIs(
+  command: StoreCommand,
+  raw: RawArguments,
+  { config, say }: Pick<OwnProcess, 'config' | 'say'>,
+): Promise<Answer> {
   const options = withTypist(command, raw);
   const folder = dataFolder(config.data.dir);
   for (let deadline = Number.POSITIVE_INFINITY; ; await sleep(LOCK_RETRY_MS)) {
@@ -31,7 +37,7 @@ export async function runWhereTheWriterIs(command: StoreCommand, raw: RawArgumen
     // Without a daemon everything is needed: the store, and what decides about the queue.
     const { tryLock } = await import('../operator/own-store.ts');
     const lock = tryLock(folder);
-    if (lock) return runHere(command, options, { config, folder, lock });
+    if (lock) return runHere(command, options, { config, folder, lock, say });
     // Counted from the first refusal: loading all that takes long on a busy machine.
     const now = systemClock.now();
     deadline = Math.min(deadline, now + LOCK_PATIENCE_MS);

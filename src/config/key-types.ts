@@ -13,7 +13,9 @@ export type Shape =
   | 'master-key'
   | 'network'
   | 'dns-server'
-  | 'source-address';
+  | 'source-address'
+  | 'acme-directory'
+  | 'otlp-endpoint';
 
 interface Described {
   /** What the key does and why its default is what it is: lines of at most 100 characters. */

@@ -38,7 +38,10 @@ export const INBOUND_KEYS = {
         default: 16,
         min: 1,
         max: 100,
-        doc: ['Largest mail in MiB. A bounce can include the whole message; ours are under 10 MiB when encoded.'],
+        doc: [
+          'Largest mail in MiB. A bounce can return the whole message: of a larger one the first part is kept,',
+          'and the rest is read and dropped.',
+        ],
       },
       max_role_mail_mib: {
         type: 'int',

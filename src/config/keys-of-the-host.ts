@@ -1,4 +1,4 @@
-// Configuration keys that depend on where the daemon runs: sockets, files, names, DNS, logs.
+// Configuration keys that depend on where the daemon runs: sockets, files, names, DNS.
 // Part of the one table in keys.ts.
 import type { Table } from './key-types.ts';
 
@@ -66,6 +66,16 @@ export const HOST_KEYS = {
         doc: [
           'Folder of the database, the master key and the control socket. It must be on a local disk, not a',
           'network share (SQLite needs working locks). The default is the state folder of the systemd unit.',
+        ],
+      },
+      upgrade_backups: {
+        type: 'int',
+        default: 2,
+        min: 0,
+        max: 100,
+        doc: [
+          'Before a new version migrates the database, it is copied to postrider-schema-*.db in data.dir; this',
+          'many copies are kept. They are the only way back to the old version. 0 makes none.',
         ],
       },
     },
@@ -203,8 +213,8 @@ export const HOST_KEYS = {
 
   secrets: {
     doc: [
-      'The master key encrypts private keys at rest. If none is given, one is created in data.dir, with a',
-      'warning.',
+      'The master key encrypts private keys at rest. If none is given, the first start creates one in',
+      'data.dir, with a warning. A database that has secrets is never given a new key.',
     ],
     keys: {
       master_key: {
@@ -223,40 +233,6 @@ export const HOST_KEYS = {
         doc: [
           'File with such keys, one per line: the first one encrypts; the others decrypt what was encrypted',
           'with them.',
-        ],
-      },
-    },
-  },
-
-  log: {
-    doc: ['Logs are JSON lines on standard output. They contain addresses, but never a subject, body or secret.'],
-    keys: {
-      level: {
-        type: 'choice',
-        default: 'info',
-        values: ['trace', 'debug', 'info', 'warn', 'error', 'silent'],
-        doc: ['"info" logs every step in the life of a message.'],
-      },
-    },
-  },
-
-  metrics: {
-    doc: ['The Prometheus endpoint.'],
-    keys: {
-      host: {
-        type: 'text',
-        shape: 'host',
-        default: '127.0.0.1',
-        doc: ['Address to listen on. Loopback, because the endpoint has no authentication.'],
-      },
-      port: {
-        type: 'int',
-        default: 0,
-        min: 0,
-        max: 65535,
-        doc: [
-          'Port to listen on; 0 turns the endpoint off. Off, because an open port that nobody scrapes is only a',
-          'risk.',
         ],
       },
     },

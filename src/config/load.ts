@@ -13,7 +13,7 @@ import { newNameOf } from './renamed-keys.ts';
 import { RULES } from './rules.ts';
 import { fromVariable, readValue } from './values.ts';
 
-const DEFAULT_FILE = '/etc/postrider/postrider.toml';
+export const DEFAULT_FILE = '/etc/postrider/postrider.toml';
 
 /** The source of a value. */
 type Origin = 'default' | 'derived' | 'file' | 'environment';
@@ -44,12 +44,15 @@ export class ConfigError extends Error {
   readonly problems: readonly string[];
   /** Absolute; null when no file was read. */
   readonly file: string | null;
+  /** What the valid keys say; null: the file could not be read at all. */
+  readonly data: Config['data'] | null;
 
-  constructor(problems: readonly string[], file: string | null) {
+  constructor(problems: readonly string[], file: string | null, data: Config['data'] | null) {
     super(problems.join('\n'));
     this.name = 'ConfigError';
     this.problems = problems;
     this.file = file;
+    this.data = data;
   }
 }
 
@@ -58,14 +61,14 @@ export function loadConfig(options: LoadOptions): LoadedConfig {
   const file = chooseFile(options);
   const { values, problems } =
     file === null ? { values: new Map<string, unknown>(), problems: [] } : readConfigFile(file);
-  if (values === null) throw new ConfigError(problems, file);
+  if (values === null) throw new ConfigError(problems, file, null);
   problems.push(...unknownVariables(options.env));
 
   const draft = new Draft(file, options);
   for (const key of ALL_KEYS) problems.push(...draft.read(key, values));
   draft.derive();
   problems.push(...draft.check());
-  if (problems.length > 0) throw new ConfigError(problems, file);
+  if (problems.length > 0) throw new ConfigError(problems, file, draft.config().data);
   return { config: draft.config(), source: { file, origins: draft.origins } };
 }
 
@@ -115,7 +118,7 @@ class Draft {
   check(): string[] {
     const rules = RULES.filter(({ keys }) => !keys.some((key) => this.#broken.has(key)));
     const found = rules.map((rule) => rule.problem(this.config()));
-    for (const section of ['http', 'smtp'] as const) {
+    for (const section of ['http', 'smtp', 'submission'] as const) {
       if (!this.#broken.has(`${section}.tls_cert`) && !this.#broken.has(`${section}.tls_key`)) {
         found.push(tlsProblem(this.config(), section));
       }
@@ -206,7 +209,7 @@ function fileProblem(file: string): string | null {
 }
 
 /** Null when the section has no TLS, or a pair that OpenSSL accepts. */
-function tlsProblem(config: Config, section: 'http' | 'smtp'): string | null {
+function tlsProblem(config: Config, section: 'http' | 'smtp' | 'submission'): string | null {
   const { tls_cert, tls_key } = config[section];
   if (!tls_cert || !tls_key) return null;
   // Loaded only here: it takes as long as Node's whole start, and few configurations name certificates.

@@ -39,6 +39,14 @@ export const SHAPES: Readonly<Record<Shape, ShapeRule>> = {
     expected: 'an IP address, with or without port: "192.0.2.53", "192.0.2.53:5353", "[2001:db8::53]:5353"',
     read: readDnsServer,
   },
+  'acme-directory': {
+    expected: '"production", "staging" or the https URL of a directory',
+    read: (text) => (/^(?:production|staging)$/.test(text) || isHttpsUrl(text) ? text : null),
+  },
+  'otlp-endpoint': {
+    expected: 'an http or https URL without user, query and fragment, such as "http://127.0.0.1:4318"',
+    read: readEndpoint,
+  },
   'source-address': {
     expected:
       'an IP address and its EHLO host name, optionally followed by "weight=N" (1 to 1000) and "warm", such as "192.0.2.10 out1.example.com weight=2"',
@@ -48,6 +56,11 @@ export const SHAPES: Readonly<Record<Shape, ShapeRule>> = {
     },
   },
 };
+
+function isHttpsUrl(text: string): boolean {
+  const url = URL.parse(text);
+  return url !== null && url.protocol === 'https:' && url.username === '' && url.password === '';
+}
 
 function readName(text: string, minLabels: number): string | null {
   const name = text.toLowerCase();
@@ -60,6 +73,13 @@ function readOrigin(text: string): string | null {
   if (!url || !/^https?:$/.test(url.protocol)) return null;
   // The comparison rejects path, query, fragment and credentials at once.
   return url.href === `${url.origin}/` ? url.origin : null;
+}
+
+function readEndpoint(text: string): string | null {
+  const url = URL.parse(text);
+  if (!url || !/^https?:$/.test(url.protocol)) return null;
+  if (url.href !== `${url.origin}${url.pathname}`) return null;
+  return `${url.origin}${url.pathname}`.replace(/(?:\/v1\/traces)?\/*$/, '');
 }
 
 function readMailAddress(text: string): string | null {

@@ -8,9 +8,12 @@ import type { Delivery } from '../delivery/delivery.ts';
 import { CheckTurns } from '../domains/check-turns.ts';
 import { createDomains, type Domains, type DomainsOptions, hasPassed } from '../domains/domains.ts';
 import type { ServiceIdentity } from '../domains/service-identity.ts';
+import type { HttpServer } from '../http/http.ts';
 import type { Inbound } from '../inbound/inbound.ts';
 import type { LogSink } from '../observe/log.ts';
 import { type ControlServerOptions, type RunCommand, startControlServer } from '../operator/control-server.ts';
+import { domainSettings } from '../operator/domain-settings.ts';
+import type { DaemonView } from '../operator/operator-services.ts';
 import { liveQueueControl } from '../operator/queue-control.ts';
 import type { CapturedMails } from '../portal/captured-mails.ts';
 import { type Authority, createAuthority } from '../protocol/dns/authority.ts';
@@ -18,9 +21,12 @@ import { createResolver } from '../protocol/dns/resolver.ts';
 import { createSecondLooks } from '../protocol/dns/second-look.ts';
 import type { Store } from '../store/store.ts';
 import type { LaneNotice } from '../store/submissions.ts';
+import { createTakeMail } from '../submission/door/take-mail.ts';
 import { createScheduling } from '../submission/schedule.ts';
 import { NO_BRAKES } from '../suppression/reputation.ts';
+import { type Certificates, openCertificates } from './open-certificates.ts';
 import { openDelivery, openWebhooks } from './open-delivery.ts';
+import { openDoor, portsToLog } from './open-door.ts';
 import { type Foundation, openFoundation } from './open-foundation.ts';
 import { openSite } from './open-http.ts';
 import { openIncoming, openServiceMail, reputationOf } from './open-inbound.ts';
@@ -46,6 +52,8 @@ export interface SandboxParts {
 export interface Daemon {
   httpPort: number;
   smtpPort: number;
+  /** Null: off. */
+  submissionPort: number | null;
   store: Store;
   domains: Domains;
   identity: ServiceIdentity;
@@ -70,6 +78,7 @@ async function open(config: Config, options: DaemonOptions, opened: ClosingStack
   const { servers, resolver, authority, secondLooks, reachable } = openDns(config, clock, isSandbox);
   const { running, inboundWaits, onAccepted, onScheduled } = notYetRunning();
   const { send, notify, notifyOwners } = openServiceMail(config, foundation, onAccepted, opened);
+  const certificates = await openCertificates(config, foundation, { resolver, authority: authority.records }, opened);
   const hooks = await openWebhooks(foundation, { servers, policy: reachable.webhooks, notify });
   opened.add(hooks.close);
   const reputation = sandbox ? NO_BRAKES : await reputationOf(config, foundation, notify);
@@ -99,33 +108,59 @@ async function open(config: Config, options: DaemonOptions, opened: ClosingStack
   };
   const scheduling = createScheduling({ store, clock, ids, log, lifetimeMs: config.delivery.lifetime, onScheduled });
   const accepting = { onAccepted, onScheduled, scheduling, ...(sandbox && { staysUsable: sandbox.staysUsable }) };
-  const http = await openSite(config, foundation, { portal, accepting }, opened);
-  opened.add(() => {
-    // At the same time: both share one grace period, and no session starts while a call is waited for.
-    drainDelivery().catch(() => {}); // reported where it is awaited, when the stack closes it
-    return http.close(config.stop.grace);
-  });
+  const site = { portal, accepting, tls: certificates.http };
+  const { http, submission } = await openSite(config, foundation, site, opened);
+  opened.add(() => closeBoth(http, drainDelivery, config.stop.grace));
 
-  const inbound = await openIncoming(config, foundation, { resolver, reputation, send });
+  const takeMail = createTakeMail({ store, submission, clock, ids });
+  const { smtp: tls } = certificates;
+  const door = await openDoor(config, foundation, { takeMail, staysUsable: sandbox?.staysUsable, tls }, opened);
+  const inbound = await openIncoming(config, foundation, { resolver, reputation, send, tls });
   running.inbound = inbound;
   opened.add(() => inbound.close());
-  const others = [...inbound.timers, ...reputation.timers, ...hooks.timers, notifyOwners.timer];
+  const others = [...inbound.timers, ...reputation.timers, ...hooks.timers, notifyOwners.timer, ...certificates.timers];
   const timers = openTimers(config, foundation, { domains: domainParts, others });
   running.timers = timers;
   opened.add(() => timers.stop());
-  const daemon = { intake: () => intake.state, timers: () => timers.list(), unstoredResults };
+  const daemon = daemonView({ intake, timers, certificates, unstoredResults });
   const shared = { store, clock, ids, config, queue, scheduling, notifyOwners, isSandbox, tenantChanged, inboundWaits };
-  const services = { ...shared, vault: () => foundation.vault, receiverTrusted: reputation.trust, daemon };
+  const lazy = { vault: () => foundation.vault, domains: () => domains };
+  const services = { ...shared, ...lazy, receiverTrusted: reputation.trust, daemon };
   await openControl(foundation, { run: options.commands, services }, opened);
-  await openMetricsListener(config, foundation, { unstoredResults, ownTrouble: reputation.ownTrouble }, opened);
-  log.info({ http_port: http.port, smtp_port: inbound.smtpPort, data_dir: foundation.folder.dir }, 'ready');
+  await openMetricsListener(config, foundation, { unstoredResults, reputation, door, certificates }, opened);
+  const ports = { http_port: http.port, smtp_port: inbound.smtpPort, ...portsToLog(door) };
+  log.info({ ...ports, data_dir: foundation.folder.dir }, 'ready');
+  const listening = { httpPort: http.port, smtpPort: inbound.smtpPort, submissionPort: door.port };
+  return { ...listening, store, domains, identity, close: () => stop(foundation, opened) };
+}
 
-  const close = async () => {
-    log.info({}, 'stopping: running calls and sessions finish, nothing new starts');
-    await opened.close();
-    log.info({}, 'stopped');
+interface Viewed {
+  intake: Foundation['intake'];
+  timers: Timers;
+  certificates: Certificates;
+  unstoredResults: DaemonView['unstoredResults'];
+}
+
+function daemonView({ intake, timers, certificates, unstoredResults }: Viewed): DaemonView {
+  return {
+    intake: () => intake.state,
+    certificateWaitsFor: (names) => certificates.waitsFor(names),
+    timers: () => timers.list(),
+    hasten: (timer) => timers.hasten(timer),
+    unstoredResults,
   };
-  return { httpPort: http.port, smtpPort: inbound.smtpPort, store, domains, identity, close };
+}
+
+/** At the same time: both share one grace period, and no session starts while a call is waited for. */
+function closeBoth(http: HttpServer, drainDelivery: () => Promise<void>, graceMs: number): Promise<void> {
+  drainDelivery().catch(() => {}); // reported where it is awaited, when the stack closes it
+  return http.close(graceMs);
+}
+
+async function stop({ log }: Foundation, opened: ClosingStack): Promise<void> {
+  log.info({}, 'stopping: running calls and sessions finish, nothing new starts');
+  await opened.close();
+  log.info({}, 'stopped');
 }
 
 /** Parts that are opened later than the parts that notify them. */
@@ -182,8 +217,6 @@ function domainsOptions(
   { lookups, isSandbox }: { lookups: Authority; isSandbox: boolean },
 ): DomainsOptions {
   const { store, vault, clock, ids } = foundation;
-  const { service } = config;
-  const ownNames = [service.bounces_domain, service.spf_domain, service.dkim_domain, service.ehlo_name];
   return {
     store,
     vault,
@@ -192,11 +225,7 @@ function domainsOptions(
     lookups,
     // The sandbox queries only its own name server.
     turns: new CheckTurns({ clock, isGood: hasPassed, ...(isSandbox && { gapMs: 0 }) }),
-    service: {
-      spfDomain: service.spf_domain,
-      dmarcReportAddress: service.dmarc_report_address,
-      ownDomains: [...new Set(ownNames)],
-    },
+    service: domainSettings(config),
   };
 }
 

@@ -9,6 +9,7 @@ import { createResolver } from '../protocol/dns/resolver.ts';
 import { type RunningWebhooks, startWebhooks, type WebhooksKit } from '../webhooks/start-webhooks.ts';
 import type { Foundation } from './open-foundation.ts';
 import { attemptObserver } from './open-metrics.ts';
+import { callObserver, recordObserver } from './open-traces.ts';
 
 // Two for each call that can be in progress.
 const WEBHOOK_LOOKUPS = 2048;
@@ -42,6 +43,7 @@ export function openDelivery(
     bounceRules,
     endWatch,
     ...attemptObserver(foundation.metrics),
+    ...recordObserver(foundation.traces),
     random: Math.random,
     journalFile: folder.resultJournal,
     courier: {
@@ -72,9 +74,10 @@ export function openDelivery(
 
 /** With its own resolver: look-ups for dead endpoints must not delay mail. */
 export function openWebhooks(
-  { store, vault, clock, ids, log }: Foundation,
+  { store, vault, clock, ids, log, traces }: Foundation,
   { servers, policy, notify }: { servers: readonly string[] } & Pick<WebhooksKit, 'policy' | 'notify'>,
 ): Promise<RunningWebhooks> {
   const resolver = createResolver({ servers, clock, maxConcurrent: WEBHOOK_LOOKUPS });
-  return startWebhooks({ store, vault, clock, ids, log, resolver, random: Math.random, policy, notify });
+  const { onCalled } = callObserver(traces);
+  return startWebhooks({ store, vault, clock, ids, log, resolver, random: Math.random, policy, notify, onCalled });
 }

@@ -6,6 +6,7 @@ import type { ClosingStack } from '../base/closing-stack.ts';
 import { describeError } from '../base/errors.ts';
 import { tuneHeaps } from '../base/heaps.ts';
 import { IdSource } from '../base/ids.ts';
+import { RateLimiter } from '../base/rate-limiter.ts';
 import { Vault } from '../base/vault.ts';
 import type { BounceRules } from '../classify/classify-reply.ts';
 import { loadBounceRules, SHIPPED_RULES } from '../classify/load-rules.ts';
@@ -18,8 +19,10 @@ import { diskFreeShare, memoryBytes, requireDescriptors, residentMemory, shareOf
 import { Intake } from '../observe/intake.ts';
 import { createLogger, type Logger, type LogSink } from '../observe/log.ts';
 import { Metrics } from '../observe/metrics.ts';
+import type { MailTraces } from '../observe/traces/mail-traces.ts';
 import { type DataFolder, dataFolder, makeDataFolder } from '../operator/data-folder.ts';
 import { loadMasterKeys } from '../operator/master-key.ts';
+import { backUpBeforeUpgrade } from '../operator/upgrade-backup.ts';
 import type { PortalReads } from '../store/reads.ts';
 import { lockDataFolder } from '../store/sqlite/engine/data-lock.ts';
 import { refuseEmptiedDatabase } from '../store/sqlite/engine/emptied-database.ts';
@@ -28,6 +31,7 @@ import { openThreadedStore } from '../store/sqlite/threaded-store.ts';
 import type { Store } from '../store/store.ts';
 import { KeyUses } from '../tenants/key-uses.ts';
 import { makeRoom } from '../upkeep/make-room.ts';
+import { openMailTraces } from './open-traces.ts';
 
 export interface Foundation {
   clock: Clock;
@@ -45,8 +49,12 @@ export interface Foundation {
   identity: ServiceIdentity;
   bounceRules: BounceRules;
   keyUses: KeyUses;
+  /** How often API keys may call, over HTTP and SMTP together. */
+  rates: RateLimiter;
   /** Null: metrics are off. */
   metrics: Metrics | null;
+  /** Null: traces are off. */
+  traces: MailTraces | null;
 }
 
 export async function openFoundation(
@@ -67,6 +75,7 @@ export async function openFoundation(
   refuseEmptiedDatabase(folder.database);
   const lock = lockDataFolder(folder.dir);
   opened.add(() => lock.release());
+  await backUpBeforeUpgrade(folder, config, (text, facts) => log.info(facts, text));
   const intake: Intake = new Intake({
     clock,
     log,
@@ -77,8 +86,9 @@ export async function openFoundation(
     residentBytes: residentMemory(),
     proveWritable: () => store.proveWritable(clock.now()),
   });
-  const metrics = config.metrics.port > 0 ? new Metrics() : null;
+  const metrics = config.metrics.port > 0 ? new Metrics({ traces: config.traces.endpoint !== null }) : null;
   opened.add(() => metrics?.close());
+  const traces = await openMailTraces(config, { log, metrics }, opened);
   const store = await openThreadedStore<HitVerbs>({
     file: folder.database,
     thread: { entry: new URL('./writer-thread.ts', import.meta.url), verbs: HIT_VERBS },
@@ -111,7 +121,7 @@ export async function openFoundation(
   if (identity.dkimIsNew)
     log.warn(serviceDkimRecord(identity), "publish this record: it holds the key of the service's own signature");
   const held = { clock, ids, log, folder, store, hitVerbs: store, reads, intake, vault, identity };
-  return { foundation: { ...held, bounceRules, keyUses, metrics }, masterKeys };
+  return { foundation: { ...held, bounceRules, keyUses, rates: new RateLimiter(clock), metrics, traces }, masterKeys };
 }
 
 // The rest is for the page cache, which the database depends on, and for other programs.

@@ -7,6 +7,7 @@ import { listenFault } from '../base/system-words.ts';
 import type { Config } from '../config/keys.ts';
 import type { HttpHandler, HttpOptions, HttpServer } from '../http/http.ts';
 import { startHttp } from '../http/start-http.ts';
+import type { TlsSource } from '../http/tls-files.ts';
 import { HitSender } from '../links/hit-sender.ts';
 import { linkPages } from '../links/pages/link-pages.ts';
 import type { Logger } from '../observe/log.ts';
@@ -16,25 +17,34 @@ import { unknownPages } from '../public/unknown-pages.ts';
 import type { Tier } from '../store/tenants.ts';
 import type { SubmissionOptions } from '../submission/prepare-submission.ts';
 import type { Scheduling } from '../submission/schedule.ts';
-import { createSubmission } from '../submission/submit.ts';
+import { createSubmission, type Submission } from '../submission/submit.ts';
 import { RenderPool } from '../templates/render-pool.ts';
 import { createTemplates } from '../templates/templates.ts';
 import type { Foundation } from './open-foundation.ts';
 import { handlerOf } from './open-metrics.ts';
 import { type PortalParts, portalRoutes } from './open-portal.ts';
+import { acceptObserver } from './open-traces.ts';
 
 export interface SiteParts {
   portal: Omit<PortalParts, 'templates' | 'reader' | 'submission' | 'scheduling'>;
   /** `staysUsable` only in the sandbox. */
+  /** A certificate that is not in files. */
+  tls: TlsSource | null;
   accepting: Pick<SubmissionOptions, 'onAccepted' | 'onScheduled' | 'staysUsable'> & { scheduling: Scheduling };
+}
+
+interface Site {
+  http: HttpServer;
+  /** The SMTP door submits here, too: what the API has accepted with a key is not accepted again. */
+  submission: Submission;
 }
 
 export async function openSite(
   config: Config,
   foundation: Foundation,
-  { portal: parts, accepting }: SiteParts,
+  { portal: parts, accepting, tls }: SiteParts,
   opened: ClosingStack,
-): Promise<HttpServer> {
+): Promise<Site> {
   const { clock, ids, log, store, identity, intake, keyUses } = foundation;
   const { domains, hooks, notifyOwners } = parts;
   const reader = createMailReader({ log });
@@ -46,7 +56,17 @@ export async function openSite(
   const templates = createTemplates({ store, renderer, clock, ids });
   const lifetimeMs = config.delivery.lifetime;
   const refuseNew = () => intake.refusal();
-  const submission = createSubmission({ store, templates, clock, ids, log, lifetimeMs, refuseNew, ...accepting });
+  const submission = createSubmission({
+    store,
+    templates,
+    clock,
+    ids,
+    log,
+    lifetimeMs,
+    refuseNew,
+    ...accepting,
+    ...acceptObserver(foundation),
+  });
   const api = createApi({
     store,
     domains,
@@ -62,6 +82,7 @@ export async function openSite(
     ids,
     log,
     keyUsed: keyUses.note,
+    rates: foundation.rates,
     requestsPerMinute: (tier) => requestCap(config, tier),
   });
   const hits = new HitSender({ verbs: foundation.hitVerbs, clock, log });
@@ -79,18 +100,22 @@ export async function openSite(
     routes: [...api.routes, ...open.routes, ...portal.routes],
     ...unknownPages(api, portal, open.style),
   };
-  return startHttp(httpOptions(config, log, handlerOf(config, foundation, links, pages))).catch((error: unknown) => {
+  const options = httpOptions(config, log, tls, handlerOf(config, foundation, links, pages));
+  const http = await startHttp(options).catch((error: unknown) => {
     throw listenFault('http', config.http, error);
   });
+  return { http, submission };
 }
 
-function requestCap(config: Config, tier: Tier): number | null {
+/** Calls per minute and key; null: no limit. */
+export function requestCap(config: Config, tier: Tier): number | null {
   const [first, second] = config.limits.requests_per_minute;
   return { '1k': first ?? null, '10k': second ?? null, uncapped: null }[tier];
 }
 
-function httpOptions({ http }: Config, log: Logger, handler: HttpHandler): HttpOptions {
+function httpOptions({ http }: Config, log: Logger, source: TlsSource | null, handler: HttpHandler): HttpOptions {
   const { engine, host, port, tls_cert, tls_key } = http;
+  const tls = tls_cert && tls_key ? { certFile: tls_cert, keyFile: tls_key } : source;
   return {
     engine,
     host,
@@ -98,7 +123,7 @@ function httpOptions({ http }: Config, log: Logger, handler: HttpHandler): HttpO
     handler,
     log,
     trustedProxies: http.trusted_proxies,
-    ...(tls_cert && tls_key && { tls: { certFile: tls_cert, keyFile: tls_key } }),
+    ...(tls && { tls }),
     onError: (error) => log.error({ error }, 'HTTP handler failed'),
   };
 }

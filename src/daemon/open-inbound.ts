@@ -5,6 +5,7 @@ import { DAY_MS } from '../base/clock.ts';
 import type { ClosingStack } from '../base/closing-stack.ts';
 import type { Config } from '../config/keys.ts';
 import type { EndWatch } from '../delivery/outcome/doubted-bounce.ts';
+import type { TlsSource } from '../http/tls-files.ts';
 import { type Inbound, startInbound } from '../inbound/inbound.ts';
 import type { Recorded } from '../inbound/mail-work.ts';
 import type { Metrics } from '../observe/metrics.ts';
@@ -15,20 +16,23 @@ import { createServiceMail, notifyByMail, type SendServiceMail } from '../submis
 import { openReputation, type Reputation, type ReputationKit } from '../suppression/reputation.ts';
 import { createOwnerNotices } from '../tenants/owner-notices.ts';
 import type { Foundation } from './open-foundation.ts';
+import { acceptObserver } from './open-traces.ts';
 
 const MIB = 1024 * 1024;
 
 /** Mail of the service itself: to the operator, and to owners of tenants. */
 export function openServiceMail(
   config: Config,
-  { store, vault, clock, ids, log, identity }: Foundation,
+  { store, vault, clock, ids, log, identity, traces }: Foundation,
   onAccepted: (lanes: LaneNotice[]) => void,
   opened: ClosingStack,
 ) {
   const { bounces_domain: bouncesDomain, base_url: baseUrl } = config.service;
   const lifetimeMs = config.delivery.lifetime;
   const { dkim } = identity;
-  const send = createServiceMail({ store, vault, clock, ids, bouncesDomain, dkim, lifetimeMs, onAccepted });
+  const { onStored } = acceptObserver({ traces, clock });
+  const kit = { store, vault, clock, ids, bouncesDomain, dkim, lifetimeMs, onAccepted, onStored };
+  const send = createServiceMail(kit);
   const notify = notifyByMail(send, log);
   const notifyOwners = createOwnerNotices({ store, clock, log, notify, baseUrl });
   opened.add(() => notifyOwners.close());
@@ -62,12 +66,16 @@ export interface IncomingParts {
   resolver: Resolver;
   reputation: Reputation & EndWatch;
   send: SendServiceMail;
+  /** A certificate that is not in files. */
+  tls: TlsSource | null;
 }
 
 export function openIncoming(config: Config, foundation: Foundation, parts: IncomingParts): Promise<Inbound> {
   const { store, clock, ids, log, identity, intake, metrics, bounceRules: rules } = foundation;
-  const { smtp, service, retention, dmarc } = config;
+  const { smtp, submission, service, retention, dmarc } = config;
   const { resolver, reputation, send } = parts;
+  const { tls_cert: certFile, tls_key: keyFile } = smtp;
+  const tls = certFile && keyFile ? { certFile, keyFile } : parts.tls;
   return startInbound({
     store,
     clock,
@@ -80,9 +88,11 @@ export function openIncoming(config: Config, foundation: Foundation, parts: Inco
       host: smtp.host,
       port: smtp.port,
       name: service.ehlo_name,
-      ...(smtp.tls_cert && smtp.tls_key && { tls: { certFile: smtp.tls_cert, keyFile: smtp.tls_key } }),
+      ...(tls && { tls }),
       limits: {
         maxBytes: smtp.max_mail_mib * MIB,
+        // A report with the largest message of an application, encoded once more on its way.
+        maxReadBytes: (smtp.max_mail_mib + 2 * submission.max_mail_mib) * MIB,
         maxRoleBytes: smtp.max_role_mail_mib * MIB,
         maxUnaskedBytes: smtp.role_store_mib * MIB,
         maxReturnedBytes: smtp.report_store_mib * MIB,

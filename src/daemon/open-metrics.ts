@@ -20,7 +20,9 @@ const PAGE = 1000;
 
 export interface MetricSources {
   unstoredResults(): UnstoredResults | null;
-  ownTrouble(): Promise<string | null>;
+  reputation: { ownTrouble(): Promise<string | null> };
+  door: { openConnections(): number };
+  certificates: { ends(): { names: string; notAfter: number | null }[] };
 }
 
 export async function openMetricsListener(
@@ -50,7 +52,7 @@ async function figuresOf(
     store.reputation.listDoubtedReceivers(),
     webhookFigures(store, now),
     store.tenants.listTenants(),
-    sources.ownTrouble(),
+    sources.reputation.ownTrouble(),
   ]);
   return {
     queueMessages,
@@ -63,7 +65,11 @@ async function figuresOf(
     unstoredResults: unstored?.messages ?? 0,
     unstoredResultsMs: unstored ? now - unstored.since : 0,
     ...webhooks,
+    submissionConnections: sources.door.openConnections(),
     residentBytes: sources.residentBytes(),
+    certificatesLeftMs: new Map(
+      sources.certificates.ends().map(({ names, notAfter }) => [names, notAfter === null ? 0 : notAfter - now]),
+    ),
   };
 }
 

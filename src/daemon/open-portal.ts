@@ -10,6 +10,7 @@ import { examine } from '../doctor/examine.ts';
 import { AttendedChecks } from '../domains/attended-checks.ts';
 import type { Domains } from '../domains/domains.ts';
 import { doctorKit } from '../operator/doctor-kit.ts';
+import { heldCertificates } from '../operator/held-certificates.ts';
 import type { QueueControl } from '../operator/operator-services.ts';
 import { reviewLimitsOf } from '../operator/review-limits.ts';
 import { accountPages } from '../portal/accounts/account-pages.ts';
@@ -99,7 +100,7 @@ export function portalRoutes(config: Config, foundation: Foundation, parts: Port
     ...webhookPages({ webhooks: hooks.webhooks, tests: hooks.tests, store, notifyOwners }),
     ...accountPages(accounts, foundation.reads),
     ...settingsPages({ accounts, store, limits: limitsShown(config), brake: brakeOfTenant(config, foundation, parts) }),
-    ...operatorPages(operatorServices(config, foundation, parts)),
+    ...operatorPages(operatorServices(config, foundation, { ...parts, keys })),
     ...dmarcPages({ store }),
     ...(captured ? capturedPages(capturedServices(foundation, { captured, reader: parts.reader })) : []),
   ];
@@ -115,15 +116,26 @@ export function portalRoutes(config: Config, foundation: Foundation, parts: Port
   return createPortal(kit, pages);
 }
 
-function operatorServices(config: Config, foundation: Foundation, parts: PortalParts): OperatorServices {
-  const { store, reads, clock, intake, log } = foundation;
+function operatorServices(
+  config: Config,
+  foundation: Foundation,
+  parts: PortalParts & Pick<OperatorServices, 'keys'>,
+): OperatorServices {
+  const { store, reads, clock, ids, intake, log } = foundation;
   const { queue, timers, unstoredResults, reader, tenantChanged, inboundWaits, reputation, notify, captured } = parts;
   return {
     store,
+    clock,
+    ids,
+    keys: parts.keys,
+    domains: parts.domains,
+    notifyOwners: parts.notifyOwners,
+    secondStepFor: config.portal.require_second_step,
     reads,
     queue,
     timers,
     unstoredResults,
+    certificates: () => heldCertificates(config, { store, clock }),
     reader,
     tenantChanged,
     inboundWaits,

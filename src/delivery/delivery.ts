@@ -20,7 +20,7 @@ import type { RetryPolicy } from './outcome/decide.ts';
 import type { EndWatch } from './outcome/doubted-bounce.ts';
 import { EarlierResults } from './outcome/earlier-results.ts';
 import { handleHostNote } from './outcome/host-notes.ts';
-import { type AttemptResult, type MeasuredAttempt, Recorder } from './outcome/recorder.ts';
+import { type AttemptResult, type MeasuredAttempt, type RecordedAttempt, Recorder } from './outcome/recorder.ts';
 import { ResultJournal } from './outcome/result-journal.ts';
 import { ResultWriter, type UnstoredResults } from './outcome/result-writer.ts';
 import type { GroupLoad } from './queue/group.ts';
@@ -61,7 +61,7 @@ export interface DeliveryKit {
   ids: IdSource;
   random: () => number;
   log: Logger;
-  courier: Omit<CourierPoolSettings, 'mtaSts'>;
+  courier: Omit<CourierPoolSettings, 'mtaSts' | 'tellsStages'>;
   /** How MTA-STS policies are fetched: port 443 and Node's root certificates except in tests. Null: not at all. */
   mtaSts: { port: number; ca?: string } | null;
   /** How stuck courier threads are detected; for tests. */
@@ -86,6 +86,8 @@ export interface DeliveryKit {
   endWatch?: EndWatch;
   /** Called for every attempt once it is on disk. */
   onAttempt?(facts: MeasuredAttempt): void;
+  /** The same for traces. */
+  onRecorded?(recorded: RecordedAttempt): void;
 }
 
 export interface Delivery {
@@ -112,7 +114,7 @@ export interface Delivery {
 const LAST_WRITES_MS = 2 * SECOND_MS;
 
 export async function startDelivery(kit: DeliveryKit): Promise<Delivery> {
-  const { clock, ids, random, log, policy, providers, limits, endWatch, onAttempt } = kit;
+  const { clock, ids, random, log, policy, providers, limits, endWatch } = kit;
   const inFlight = new MessagesInFlight();
   const store = inFlight.tracking(kit.store);
   const pool = openCouriers(kit);
@@ -123,7 +125,9 @@ export async function startDelivery(kit: DeliveryKit): Promise<Delivery> {
   const earliestAttempt = (finding: AttemptResult, dueAt: number) => earliestUnder(shaping, finding, dueAt);
   const journal = new ResultJournal(kit.journalFile, log);
   const results = new ResultWriter({ store, clock, log, journal, onLanes });
-  const recorder = new Recorder({ results, clock, ids, random, policy, log, endWatch, earliestAttempt, onAttempt });
+  const { onAttempt, onRecorded } = kit;
+  const watches = { endWatch, earliestAttempt, onAttempt, onRecorded };
+  const recorder = new Recorder({ results, clock, ids, random, policy, log, ...watches });
   const sources = await openSources(kit, shaping);
   const ownAddresses = sources?.addresses ?? null;
   const scheduler = openScheduler(kit, { store, routes, pool, recorder, results, shaping, sources: ownAddresses });
@@ -191,7 +195,7 @@ function openScheduler(kit: DeliveryKit, opened: Pick<SchedulerKit, SchedulerPar
 function openCouriers(kit: DeliveryKit): CourierPool {
   const { store, clock, log } = kit;
   return openCourierPool(
-    { ...kit.courier, mtaSts: kit.mtaSts !== null },
+    { ...kit.courier, mtaSts: kit.mtaSts !== null, tellsStages: kit.onRecorded !== undefined },
     {
       ...kit.pool,
       threads: kit.threads,

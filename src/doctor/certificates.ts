@@ -6,6 +6,7 @@ import { isIP } from 'node:net';
 import { connect } from 'node:tls';
 import { DAY_MS, SECOND_MS, toTimestamp } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
+import { judgeStored } from './directory-certificates.ts';
 import type { DoctorKit, TlsFilePair } from './doctor-settings.ts';
 import { type Finding, fine, type Remedy, warning, wrong } from './finding.ts';
 
@@ -23,19 +24,38 @@ const SOON_MS = 14 * DAY_MS;
 const HANDSHAKE_MS = 8 * SECOND_MS;
 
 export async function checkCertificates(kit: DoctorKit): Promise<Finding[]> {
-  const { httpTls, smtpTls, baseUrl, ehloName } = kit.settings;
-  const base = new URL(baseUrl);
-  const smtp = smtpTls
-    ? await ofFiles(kit, { check: 'SMTP certificate', files: smtpTls, host: ehloName })
-    : warning({ check: 'SMTP certificate', subject: ehloName }, 'bounces are received without TLS', {
-        setting: 'smtp.tls_cert and smtp.tls_key',
-      });
-  if (httpTls) return [await ofFiles(kit, { check: 'HTTP certificate', files: httpTls, host: base.hostname }), smtp];
-  if (base.protocol === 'https:') return [await ofProxy(kit, base), smtp];
-  const plain = warning({ check: 'HTTP certificate', subject: base.host }, 'the API is called without TLS', {
-    setting: 'http.tls_cert and http.tls_key, or service.base_url = "https://…" behind a proxy that speaks TLS',
+  const { submissionTls, ehloName } = kit.settings;
+  const ofSubmission = { check: 'submission certificate', host: ehloName };
+  const submission = submissionTls ? [await ofFiles(kit, { ...ofSubmission, files: submissionTls })] : [];
+  return [await ofHttp(kit), await ofSmtp(kit), ...submission];
+}
+
+async function ofSmtp(kit: DoctorKit): Promise<Finding> {
+  const { smtpTls, ehloName, acme } = kit.settings;
+  const check = 'SMTP certificate';
+  if (smtpTls) return ofFiles(kit, { check, files: smtpTls, host: ehloName });
+  if (acme.smtp) return ofDirectory(kit, check, acme.smtp);
+  return warning({ check, subject: ehloName }, 'bounces are received without TLS', {
+    setting: 'smtp.tls_cert and smtp.tls_key, or tls.acme',
   });
-  return [plain, smtp];
+}
+
+async function ofDirectory(kit: DoctorKit, check: string, names: readonly string[]): Promise<Finding> {
+  const [all, daemon] = await Promise.all([kit.certificates(), kit.daemon()]);
+  const stored = all.find((one) => one.names === names.join(' ')) ?? null;
+  return judgeStored({ check, subject: names.join(', ') }, stored, { daemon, now: kit.now() });
+}
+
+async function ofHttp(kit: DoctorKit): Promise<Finding> {
+  const { httpTls, baseUrl, acme } = kit.settings;
+  const base = new URL(baseUrl);
+  if (httpTls) return ofFiles(kit, { check: 'HTTP certificate', files: httpTls, host: base.hostname });
+  if (acme.http) return ofDirectory(kit, 'HTTP certificate', acme.http);
+  if (base.protocol === 'https:') return ofProxy(kit, base);
+  return warning({ check: 'HTTP certificate', subject: base.host }, 'the API is called without TLS', {
+    setting:
+      'http.tls_cert and http.tls_key, or tls.acme, or service.base_url = "https://…" behind a proxy that speaks TLS',
+  });
 }
 
 interface FilesToCheck {

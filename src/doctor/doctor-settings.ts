@@ -1,15 +1,10 @@
 // The part of the configuration that the doctor uses, and its probes outside the process. Both are
 // parameters, so that every decision can be tested without a network.
+import type { OwnAddress } from '../domains/needed-records.ts';
 import type { SigningSpeed, SigningWay } from '../observe/signing-speed.ts';
 import type { AddressPolicy } from '../protocol/dns/address-policy.ts';
 import type { Resolver } from '../protocol/dns/resolver.ts';
 import type { Dialler } from '../protocol/smtp/dial.ts';
-
-/** One of our source addresses, with its EHLO name. */
-export interface OwnAddress {
-  ip: string;
-  ehloName: string;
-}
 
 export interface TlsFilePair {
   certFile: string;
@@ -28,6 +23,10 @@ export interface DoctorSettings {
   baseUrl: string;
   httpTls: TlsFilePair | null;
   smtpTls: TlsFilePair | null;
+  /** Null as well while submission by SMTP is off, or uses the pair of [smtp]. */
+  submissionTls: TlsFilePair | null;
+  /** The names of the certificates that the daemon gets by itself; null: it gets none for this listener. */
+  acme: { http: readonly string[] | null; smtp: readonly string[] | null };
   delivery: { port: number; addresses: Pick<AddressPolicy, 'allows'> };
   dataDir: string;
   minDiskFreeShare: number;
@@ -84,6 +83,17 @@ export interface StoredFacts {
   sendingDomains: readonly string[];
 }
 
+/** From the directory that is configured. */
+export interface StoredCertificate {
+  /** Sorted, separated by spaces. */
+  names: string;
+  /** Null: none was issued yet. */
+  notAfter: number | null;
+  failures: number;
+  nextAttemptAt: number;
+  failure: { reason: string; at: number } | null;
+}
+
 export interface DnsServerProbe {
   /** As configured. */
   server: string;
@@ -103,6 +113,9 @@ export interface DoctorProbes {
   /** Trusted root certificates for HTTPS, in PEM; undefined: Node's own. */
   ca: string | undefined;
   stored(): Promise<StoredFacts | null>;
+  /** Messages that a restore has held. */
+  held(): Promise<number>;
+  certificates(): Promise<StoredCertificate[]>;
   database(): Promise<DatabaseFacts>;
   /** Null: the master key is not in a file, or not in one that this process can see. */
   keyFile(): KeyFileFacts | null;

@@ -2,11 +2,12 @@
 // long becomes a finding and does not stop the others.
 import { SECOND_MS } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
+import type { OwnAddress } from '../domains/needed-records.ts';
 import { checkBlocklists } from './blocklists.ts';
 import { checkCertificates } from './certificates.ts';
 import type { DoctorKit } from './doctor-settings.ts';
 import { type Finding, warning } from './finding.ts';
-import { judgeDaemon, judgeDatabase, judgeKeyFile } from './inside.ts';
+import { judgeDaemon, judgeDatabase, judgeHeld, judgeKeyFile } from './inside.ts';
 import { checkKnownDomains } from './known-domains.ts';
 import { checkClock, checkDisk, checkResolver } from './machine.ts';
 import { checkOutboundPort } from './outbound-port.ts';
@@ -19,10 +20,24 @@ const CHECK_MS = 45 * SECOND_MS;
 // Checking a large file takes a while; the probe has its own limit.
 const DATABASE_MS = 90 * SECOND_MS;
 
+type Check = [name: string, run: () => Promise<Finding[]>];
+
+/** What must be right before anything else matters, on a machine that has no daemon and no records yet. */
+export function examineMachine(kit: DoctorKit, addresses: readonly OwnAddress[]): Promise<Finding[]> {
+  return runAll([
+    ['resolver', () => checkResolver(kit)],
+    ['known domains', () => checkKnownDomains(kit)],
+    ['clock', () => checkClock(kit)],
+    ['outbound port', () => checkOutboundPort(kit)],
+    ['reverse name', () => checkReverseNames(kit, addresses)],
+    ['blocklists', () => checkBlocklists(kit, addresses)],
+  ]);
+}
+
 export async function examine(kit: DoctorKit): Promise<Finding[]> {
   const addresses = await within('addresses', CHECK_MS, () => ownAddresses(kit)).catch(() => []);
   const stored = await within('database', CHECK_MS, () => kit.stored()).catch(() => null);
-  const checks: [name: string, run: () => Promise<Finding[]>][] = [
+  return runAll([
     ['daemon', async () => judgeDaemon(await kit.daemon(), kit.now())],
     ['resolver', () => checkResolver(kit)],
     ['known domains', () => checkKnownDomains(kit)],
@@ -39,8 +54,12 @@ export async function examine(kit: DoctorKit): Promise<Finding[]> {
     ['clock', () => checkClock(kit)],
     ['master key', async () => judgeKeyFile(kit.keyFile())],
     ['signing', () => checkSigning(kit)],
+    ['held mail', async () => judgeHeld(await kit.held())],
     ['database', async () => [judgeDatabase(kit.settings.dataDir, await kit.database())]],
-  ];
+  ]);
+}
+
+async function runAll(checks: readonly Check[]): Promise<Finding[]> {
   const findings = await Promise.all(
     checks.map(([name, run]) => {
       const about = { check: name, subject: 'this check' };

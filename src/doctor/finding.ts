@@ -1,15 +1,10 @@
 // The result of one check: ok, warn or fail, a message, and how to fix it.
+import type { PlainRecord } from '../domains/needed-records.ts';
 
 export type Health = 'ok' | 'warn' | 'fail';
 
-export interface DnsRecordAdvice {
-  name: string;
-  type: 'A' | 'AAAA' | 'MX' | 'PTR' | 'TXT';
-  value: string;
-}
-
 /** The exact record to publish, or the exact command or setting. */
-export type Remedy = { record: DnsRecordAdvice } | { command: string } | { setting: string } | { advice: string };
+export type Remedy = { record: PlainRecord } | { command: string } | { setting: string } | { advice: string };
 
 export interface Finding {
   /** What was checked: `outbound port`, `reverse name`. */
@@ -42,6 +37,6 @@ export function worstOf(findings: readonly Finding[]): Health {
 }
 
 /** A record to publish. TXT values longer than 255 octets are split by the DNS provider. */
-export function publish(name: string, type: DnsRecordAdvice['type'], value: string): Remedy {
+export function publish({ name, type, value }: PlainRecord): Remedy {
   return { record: { name, type, value } };
 }

@@ -22,6 +22,14 @@ export function judgeDatabase(file: string, facts: DatabaseFacts): Finding {
   }
 }
 
+/** Messages that a restore has held: new mail flows, so nobody would miss them. */
+export function judgeHeld(messages: number): Finding[] {
+  if (messages === 0) return [];
+  const what = `held since the restore of a backup: ${messages === 1 ? 'it' : 'they'} may have been sent before`;
+  const about = { check: 'held mail', subject: counted(messages, 'message') };
+  return [warning(about, what, { command: 'postrider queue list, then: postrider queue release' })];
+}
+
 /** The master key decrypts every private key in a backup. */
 export function judgeKeyFile(facts: KeyFileFacts | null): Finding[] {
   if (facts === null) return [];

@@ -1,10 +1,12 @@
 // Whether the outbound port is open: connects to the mail servers of well-known domains, reads their
 // greeting and sends QUIT; no mail is sent. Many hosters block port 25 until asked to open it.
+
 import type { Socket } from 'node:net';
 import { SECOND_MS } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
+import type { OwnAddress } from '../domains/needed-records.ts';
 import { findMailRoute, type MailAddress, type MailRoute } from '../protocol/dns/mail-route.ts';
-import type { DoctorKit, OwnAddress } from './doctor-settings.ts';
+import type { DoctorKit } from './doctor-settings.ts';
 import { type Finding, fine, warning, wrong } from './finding.ts';
 
 export type CallResult =

@@ -1,11 +1,11 @@
 // The reverse names of our source addresses, and their EHLO names: receivers check these first
 // (RFC 1912 section 2.1, RFC 5321 section 4.1.4).
 import { isIP } from 'node:net';
+import { addressRecord, type OwnAddress, reverseRecord } from '../domains/needed-records.ts';
 import type { DnsResult } from '../protocol/dns/dns-result.ts';
 import { checkOwnName, type OwnName } from '../protocol/dns/own-name.ts';
 import { isPublicAddress } from '../protocol/dns/private-address.ts';
-import { reverseName } from '../protocol/dns/resolver.ts';
-import type { DoctorKit, OwnAddress } from './doctor-settings.ts';
+import type { DoctorKit } from './doctor-settings.ts';
 import { type Finding, fine, publish, warning, wrong } from './finding.ts';
 
 /** A longer list of findings would not be read. */
@@ -55,11 +55,7 @@ export function judgeReverseName({ ip, ehloName }: OwnAddress, missing: string |
       return warning(about, `couldn't be checked: ${name.reason}`);
     case 'bad': {
       const used = ip.includes(':') ? 'no mail is sent from it' : 'large providers reject its mail';
-      return wrong(
-        about,
-        `is not set up correctly: ${name.reason}; ${used}`,
-        publish(reverseName(ip) ?? ip, 'PTR', ehloName),
-      );
+      return wrong(about, `is not set up correctly: ${name.reason}; ${used}`, publish(reverseRecord({ ip, ehloName })));
     }
   }
 }
@@ -89,7 +85,7 @@ export function judgeEhloName(name: string, ips: readonly string[], results: rea
   if (outage?.kind === 'unavailable' && (found.length === 0 || missing !== undefined)) {
     return warning(about, `couldn't be checked: ${outage.reason}`);
   }
-  const recordFor = (ip: string) => publish(name, ip.includes(':') ? 'AAAA' : 'A', ip);
+  const recordFor = (ip: string) => publish(addressRecord(name, ip));
   if (found.length === 0) {
     return wrong(about, 'has no address record', recordFor(ips[0] ?? 'the address of this machine'));
   }

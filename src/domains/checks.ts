@@ -8,7 +8,7 @@ import { isSpfRecord, parseSpfRecord, searchInclude } from '../protocol/dns/spf-
 import type { CheckReason, DomainCheck } from '../store/domains.ts';
 import { likelyZone, relativeHost } from './host-names.ts';
 
-interface DomainFacts {
+export interface DomainFacts {
   /** Lower case, A-labels. */
   domain: string;
   selector: string;
@@ -163,7 +163,7 @@ async function checkSpf(domain: string, spfDomain: string, lookups: TxtLookups):
   }
 }
 
-async function checkDmarc(domain: string, lookups: TxtLookups): Promise<Verdict> {
+export async function checkDmarc(domain: string, lookups: TxtLookups): Promise<Verdict> {
   let firstFound: string[] = [];
   const names = dmarcNames(domain);
   for (const name of names) {

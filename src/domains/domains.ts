@@ -24,7 +24,7 @@ export type DomainOwner = Pick<ApiKey, 'tenantId' | 'boundDomain'>;
 
 export interface DomainsOptions {
   store: Pick<Store, 'domains'>;
-  vault: Vault;
+  vault: Pick<Vault, 'seal'>;
   clock: Clock;
   ids: IdSource;
   /** Queries the zone's own name servers; each check has its own budget. */
@@ -124,7 +124,7 @@ async function register(
 }
 
 /** Binds a sealed private key to its domain; opening it needs the same context. */
-function domainKeyContext(domainId: string): string {
+export function domainKeyContext(domainId: string): string {
   return `domain-key:${domainId}`;
 }
 

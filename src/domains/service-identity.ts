@@ -89,7 +89,7 @@ async function loadOrCreate(kit: ServiceIdentityKit, purpose: KeyPurpose, keyId:
   const current = pick(known);
   if (current) return { current, all: known, isNew: false };
   const { secret, publicPart } = await make();
-  const sealed = vault.seal(secret, contextOf(purpose, keyId));
+  const sealed = vault.seal(secret, platformKeyContext(purpose, keyId));
   await store.platformKeys.addPlatformKey({ purpose, keyId, secret: sealed, publicPart, createdAt: clock.now() });
   const all = await store.platformKeys.listPlatformKeys(purpose);
   const made = pick(all);
@@ -98,10 +98,10 @@ async function loadOrCreate(kit: ServiceIdentityKit, purpose: KeyPurpose, keyId:
 }
 
 function openKey(vault: Vault, key: PlatformKey): Buffer {
-  return vault.open(key.secret, contextOf(key.purpose, key.keyId));
+  return vault.open(key.secret, platformKeyContext(key.purpose, key.keyId));
 }
 
 /** Binds a sealed key to its row. */
-function contextOf(purpose: KeyPurpose, keyId: string): string {
+export function platformKeyContext(purpose: KeyPurpose, keyId: string): string {
   return `platform-key:${purpose}:${keyId}`;
 }

@@ -1,14 +1,18 @@
-// A domain's records as lines for a zone file (RFC 1035 section 5.1), which many DNS providers can import. Records that
-// exist already, or would be a second one where only one is allowed, are comments: an import is always safe.
+// Records as lines for a zone file (RFC 1035 section 5.1), which many DNS providers can import. Records that exist
+// already, or would be a second one where only one is allowed, are comments: an import is always safe.
 
 import { isMeantAsDmarc } from '../protocol/dns/dmarc-record.ts';
 import { isSpfRecord } from '../protocol/dns/spf-record.ts';
 import type { DomainCheck } from '../store/domains.ts';
 import type { DnsRecordToPublish } from './checks.ts';
+import type { NeededRecord, PlainRecord, RecordType } from './needed-records.ts';
+import type { RecordState } from './record-state.ts';
 import { quotedTxt } from './txt-strings.ts';
 
 /** Short enough that mistakes can be corrected soon. */
 const TTL_SECS = 3600;
+
+const DIFFERENT = 'a different one exists and must be changed by hand. With two of them, both would be invalid.';
 
 interface ZoneFileFacts {
   domain: string;
@@ -20,7 +24,7 @@ interface ZoneFileFacts {
 export function zoneFile({ domain, records, checks }: ZoneFileFacts): string {
   const lines = records.flatMap((record) => {
     const check = checks.find((one) => one.name === record.name);
-    const line = `${record.name}. ${TTL_SECS} IN ${record.type} ${quotedTxt(record.value)}`;
+    const line = zoneLine(record);
     const why = check ? reasonToLeaveOut(check) : null;
     const about = `; ${record.purpose}`;
     return why === null ? [about, line, ''] : [about, `; Left out: ${why}`, `; ${line}`, ''];
@@ -30,12 +34,54 @@ export function zoneFile({ domain, records, checks }: ZoneFileFacts): string {
   );
 }
 
+/** A record that is needed, and how it stands in DNS if that was looked up. */
+type ZoneEntry = NeededRecord & { state?: RecordState };
+
+/** Records of any number of zones, each zone's together. What is not to be added is a comment. */
+export function zoneFileOf(entries: readonly ZoneEntry[]): string {
+  const zones = [...new Set(entries.map(({ zone }) => zone))].sort((a, b) => Number(a === null) - Number(b === null));
+  return zones
+    .flatMap((zone) => [
+      zone === null ? '; At your hoster, which has the reverse zones:' : `; Zone ${zone}. Names are complete.`,
+      '',
+      ...entries.filter((entry) => entry.zone === zone).flatMap(entryLines),
+    ])
+    .join('\n');
+}
+
+function entryLines(entry: ZoneEntry): string[] {
+  const about = `; ${entry.what}: ${entry.purpose}`;
+  const { name, type, value } = entry;
+  if (value === null) return [about, `; ${name}. ${TTL_SECS} IN ${type} unknown: ${entry.unknown}`, ''];
+  const line = zoneLine({ name, type, value });
+  const why = entry.state && OUTSIDE[entry.state];
+  if (why) return [about, `; Left out: ${why}`, `; ${line}`, ''];
+  return entry.zone === null ? [about, `; ${line}`, ''] : [about, line, ''];
+}
+
+const OUTSIDE: Record<RecordState, string | null> = {
+  right: 'DNS already has it.',
+  missing: null,
+  wrong: DIFFERENT,
+  unknown: 'DNS did not say whether one already exists.',
+};
+
+function zoneLine({ name, type, value }: PlainRecord): string {
+  return `${name}. ${TTL_SECS} IN ${type} ${rdata(type, value)}`;
+}
+
+/** Names in it are complete, too. */
+function rdata(type: RecordType, value: string): string {
+  if (type === 'TXT') return quotedTxt(value);
+  return type === 'MX' || type === 'PTR' ? `${value}.` : value;
+}
+
 function reasonToLeaveOut({ ok, record, reason }: DomainCheck): string | null {
   if (ok) return 'DNS already has it.';
   // If a check found none, ours can be added; next to a different one, a second record does harm.
   if (reason === 'not_found') return null;
   if (reason === 'dns_unavailable') return record === 'dkim' ? null : 'DNS did not say whether one already exists.';
-  return 'a different one exists and must be changed by hand. With two of them, both would be invalid.';
+  return DIFFERENT;
 }
 
 // An existing record with ours merged into it: an SPF record with our include (RFC 7208), a DMARC record with our

@@ -86,10 +86,17 @@ export function event(
 }
 
 /** What the call gave, and no more: a message without tags shows no `tags`. */
-export function givenLabels(labels: Labels | null): Partial<Labels> {
+export function givenLabels(labels: Labels | null): GivenLabels {
   if (labels === null) return {};
-  const { tags, metadata } = labels;
-  return { ...(tags && { tags }), ...(metadata && { metadata }) };
+  const { tags, metadata, headerMessageId } = labels;
+  const header = headerMessageId !== undefined && { header_message_id: headerMessageId };
+  return { ...header, ...(tags && { tags }), ...(metadata && { metadata }) };
+}
+
+interface GivenLabels {
+  header_message_id?: string;
+  tags?: Labels['tags'];
+  metadata?: Labels['metadata'];
 }
 
 function deliveryPart({ peer, attempt }: AttemptDetails): Record<string, unknown> {

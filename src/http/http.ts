@@ -2,6 +2,8 @@
 // between them. There are two engines behind it (start-http.ts).
 // Left out on purpose: streaming replies, trailers, upgrades, server push.
 
+import type { TlsFiles, TlsSource } from './tls-files.ts';
+
 export interface HttpRequest {
   /** In upper case. */
   readonly method: string;
@@ -68,7 +70,7 @@ export interface HttpOptions {
   host: string;
   /** 0 picks a free port. */
   port: number;
-  tls?: { certFile: string; keyFile: string };
+  tls?: TlsFiles | TlsSource;
   /** Addresses and CIDR networks whose X-Forwarded-For and X-Forwarded-Proto are trusted. */
   trustedProxies: readonly string[];
   handler: HttpHandler;

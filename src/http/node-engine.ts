@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerOptions, ty
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import type { TLSSocket, TlsOptions } from 'node:tls';
 import type { KernelAnswerCode } from './engine-limits.ts';
 import type { EngineOptions } from './engine-options.ts';
 import { readFraming } from './framing.ts';
@@ -13,7 +14,7 @@ import { IncomingRequest } from './incoming-request.ts';
 import { kernelReply, toWire, type WireReply } from './reply.ts';
 import { RequestBody } from './request-body.ts';
 import { respond } from './respond.ts';
-import { readTlsPair, watchTlsPair } from './tls-files.ts';
+import { sourceOf, type TlsSource, watchTlsPair } from './tls-files.ts';
 
 const SERVER_OPTIONS: ServerOptions = {
   maxHeaderSize: HEADER_LIMIT_BYTES,
@@ -30,6 +31,8 @@ const SERVER_OPTIONS: ServerOptions = {
 /** Longer than any handler runs; closes connections whose client does not read its response. */
 const SOCKET_IDLE_MS = 120_000;
 
+const PROOF_PROTOCOL = 'acme-tls/1';
+
 /** Fits into the system's send buffer at once. */
 const SMALL_BYTES = 16 * 1024;
 
@@ -42,11 +45,16 @@ const PARSER_ERRORS: Record<string, KernelAnswerCode> = {
 
 export async function startNode(options: EngineOptions): Promise<HttpServer> {
   if (!options.tls) return listen(createServer(SERVER_OPTIONS), options);
-  const pair = await readTlsPair(options.tls);
-  const server = createTlsServer({ ...SERVER_OPTIONS, ...pair });
+  const source = sourceOf(options.tls);
+  const pair = await source.read();
+  const server = createTlsServer({ ...SERVER_OPTIONS, ...pair, ...withProofs(source) });
+  server.on('secureConnection', (socket) => {
+    // The handshake was all that the directory wanted, and its certificate is none for anything else.
+    if (socket.alpnProtocol === PROOF_PROTOCOL) socket.end();
+  });
   const opened = await listen(server, options);
   const stopWatch = watchTlsPair({
-    files: options.tls,
+    source,
     inUse: pair,
     checkMs: options.limits.tlsCheckMs,
     apply: (renewed) => server.setSecureContext(renewed),
@@ -57,6 +65,21 @@ export async function startNode(options: EngineOptions): Promise<HttpServer> {
     close(graceMs) {
       stopWatch();
       return opened.close(graceMs);
+    },
+  };
+}
+
+/** Whoever asks for the proof of a name sees it, instead of the certificate (RFC 8737). */
+function withProofs(source: TlsSource): TlsOptions {
+  const { proofFor } = source;
+  if (!proofFor) return {};
+  return {
+    ALPNCallback(this: TLSSocket, { servername, protocols }) {
+      if (!protocols.includes(PROOF_PROTOCOL)) return protocols.find((protocol) => protocol === 'http/1.1');
+      const proof = proofFor(servername);
+      if (proof === null) return undefined;
+      this.setKeyCert(proof);
+      return PROOF_PROTOCOL;
     },
   };
 }

@@ -14,7 +14,7 @@ import { kernelReply, toWire, type WireReply } from './reply.ts';
 import type { RequestBody } from './request-body.ts';
 import { reservePort } from './reserve-port.ts';
 import { respond } from './respond.ts';
-import { readTlsPair, watchTlsPair } from './tls-files.ts';
+import { sourceOf, type TlsFiles, watchTlsPair } from './tls-files.ts';
 import { UwsExchange } from './uws-exchange.ts';
 
 export type HyperExpressModule = Pick<typeof import('hyper-express'), 'Server'>;
@@ -27,15 +27,16 @@ export async function loadHyperExpress(): Promise<HyperExpressModule> {
 }
 
 export async function startUws(uws: HyperExpressModule, options: EngineOptions): Promise<HttpServer> {
-  const inUse = options.tls && (await readTlsPair(options.tls));
+  const source = options.tls && sourceOf(options.tls);
+  const inUse = await source?.read();
   const port = await reservePort(options.host, options.port);
   const engine = new UwsEngine(uws, port, options);
   await engine.listen();
   const stopWatch =
-    options.tls &&
+    source &&
     inUse &&
     watchTlsPair({
-      files: options.tls,
+      source,
       inUse,
       checkMs: options.limits.tlsCheckMs,
       apply: () => engine.listen(),
@@ -72,7 +73,15 @@ class UwsEngine {
    * but not yet passed on.
    */
   async listen(): Promise<void> {
-    const { host, tls } = this.#options;
+    const { tls } = this.#options;
+    const server = tls ? await sourceOf(tls).inFiles((files) => this.#open(files)) : await this.#open();
+    this.#servers.at(-1)?.close();
+    this.#servers.push(server);
+    if (this.#closing) this.#hangUp();
+  }
+
+  /** The files are read before it has opened. */
+  async #open(tls?: TlsFiles): Promise<Server> {
     const server = new this.#uws.Server({
       // The main program handles signals.
       auto_close: false,
@@ -82,10 +91,8 @@ class UwsEngine {
     });
     server.any('/*', () => {}); // otherwise it would replace the next line by its own page
     server.uws_instance.any('/*', (response, request) => void this.#serve(request, response));
-    await server.listen(this.#port, host);
-    this.#servers.at(-1)?.close();
-    this.#servers.push(server);
-    if (this.#closing) this.#hangUp();
+    await server.listen(this.#port, this.#options.host);
+    return server;
   }
 
   async close(graceMs: number): Promise<void> {

@@ -4,7 +4,7 @@ import { type Clock, HOUR_MS } from '../base/clock.ts';
 import type { IdSource } from '../base/ids.ts';
 import type { TimerSpec } from '../base/timers.ts';
 import type { BounceRules } from '../classify/classify-reply.ts';
-import type { TlsFiles } from '../http/tls-files.ts';
+import type { TlsFiles, TlsSource } from '../http/tls-files.ts';
 import type { Logger } from '../observe/log.ts';
 import type { Resolver } from '../protocol/dns/resolver.ts';
 import { readInboundMail } from '../protocol/mail/inbound/read-inbound-mail.ts';
@@ -19,7 +19,9 @@ import { processMail } from './process-mail.ts';
 import { InboundProcessor } from './processor.ts';
 
 export interface InboundKit {
-  listen: Pick<ListenerOptions, 'host' | 'port' | 'name' | 'limits'> & { tls?: TlsFiles };
+  listen: Pick<ListenerOptions, 'host' | 'port' | 'name' | 'limits'> & {
+    tls?: TlsFiles | TlsSource;
+  };
   store: Pick<Store, 'inbound'> &
     StoreVerbs<{ domains: 'findVerifiedHolder'; suppressions: 'forgetExpiredSuppressions' }>;
   resolver: Resolver;

@@ -2,21 +2,21 @@
 // mail for return paths and a few roles, and answers 250 once it is on disk; processing is separate.
 // No AUTH, no relaying, no replies by mail.
 
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import type { SMTPServerDataStream, SMTPServerOptions, SMTPServerSession } from 'smtp-server';
 import { MINUTE_MS, SECOND_MS } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
-import { listenFault } from '../base/system-words.ts';
-import { readTlsPair, type TlsFiles, watchTlsPair } from '../http/tls-files.ts';
+import { sourceOf, type TlsFiles, type TlsSource } from '../http/tls-files.ts';
+import { logPeerErrors, openPort, renewCertificate } from '../smtp-listener/open-port.ts';
+import { PeerGate, type PeerLimits } from '../smtp-listener/peer-gate.ts';
+import { ReceptionMemory } from '../smtp-listener/reception-memory.ts';
+import { answering, type SmtpReply, toError } from '../smtp-listener/smtp-reply.ts';
+import { StrictSmtpServer } from '../smtp-listener/strict-server.ts';
 import type { StoreVerbs } from '../store/store.ts';
 import { type Envelope, MailKeeper, type MailKeeperKit, NOT_STORED } from './mail-keeper.ts';
-import { PeerGate, type PeerLimits } from './peer-gate.ts';
-import { NO_ROOM, ReceptionMemory, receive, type SmtpReply } from './reception.ts';
+import { NO_ROOM, receive } from './reception.ts';
 import { type InboundRecipient, isBoundToMessage, type RecipientBook, recognise } from './recipients.ts';
-import { limitOfMail, quotaOf, type SizeLimits } from './size-limits.ts';
-import { StrictSmtpServer } from './strict-server.ts';
+import { limitOfMail, mostAnnounced, quotaOf, type SizeLimits } from './size-limits.ts';
 
 export interface ListenerOptions extends MailKeeperKit {
   host: string;
@@ -25,7 +25,7 @@ export interface ListenerOptions extends MailKeeperKit {
   /** Its name in the greeting. */
   name: string;
   /** Missing: no STARTTLS. */
-  tls?: TlsFiles;
+  tls?: TlsFiles | TlsSource;
   tlsCheckMs?: number;
   limits: PeerLimits & SizeLimits;
   timeouts?: { idleMs?: number; sessionMs?: number };
@@ -45,7 +45,6 @@ export interface InboundListener {
 const IDLE_MS = 2 * MINUTE_MS;
 /** No connection stays open for longer, busy or idle. */
 const SESSION_MS = 20 * MINUTE_MS;
-const TLS_CHECK_MS = 10 * SECOND_MS;
 const CLOSE_MS = SECOND_MS;
 /** RFC 5321 section 4.5.3.1.4 says 512; addresses beyond ASCII and parameters need more. */
 const MAX_COMMAND_CHARACTERS = 2048;
@@ -61,43 +60,35 @@ const ONE_AT_A_TIME: SmtpReply = {
 };
 
 export async function startInboundListener(options: ListenerOptions): Promise<InboundListener> {
-  const pair = options.tls && (await readTlsPair(options.tls));
+  const source = options.tls && sourceOf(options.tls);
+  const pair = await source?.read();
   const sessions = new Sessions(options);
   const server = new StrictSmtpServer({ ...sessions.serverOptions(), ...pair });
   sessions.server = server;
-  server.on('error', (error) => options.log.debug({ error }, `inbound listener: ${describeError(error)}`));
-  await listen(server, options);
+  logPeerErrors(server, options.log, 'inbound listener');
+  const { host } = options;
+  const port = await openPort(server, { section: 'smtp', host, port: options.port });
   const stopWatch =
-    options.tls && pair
-      ? watchTlsPair({
-          files: options.tls,
+    source && pair
+      ? renewCertificate([server], {
+          source,
           inUse: pair,
-          checkMs: options.tlsCheckMs ?? TLS_CHECK_MS,
-          apply: (renewed) => {
-            server.updateSecureContext({ ...renewed });
-            options.log.info({}, 'the certificate of the SMTP listener was renewed');
+          checkMs: options.tlsCheckMs,
+          log: options.log,
+          words: {
+            renewed: 'the certificate of the SMTP listener was renewed',
+            failed: 'smtp.tls_cert and smtp.tls_key: the old pair stays in use',
           },
-          onFailure: (error) =>
-            options.log.error({ error }, 'smtp.tls_cert and smtp.tls_key: the old pair stays in use'),
         })
       : () => {};
   return {
-    port: (server.server.address() as AddressInfo).port,
+    port,
     async close() {
       stopWatch();
       await new Promise<void>((resolve) => server.close(() => resolve()));
       await sessions.settled();
     },
   };
-}
-
-async function listen(server: StrictSmtpServer, { host, port }: ListenerOptions): Promise<void> {
-  try {
-    server.server.listen(port, host);
-    await once(server.server, 'listening');
-  } catch (cause) {
-    throw listenFault('smtp', { host, port }, cause);
-  }
 }
 
 interface OpenSession {
@@ -127,7 +118,8 @@ class Sessions {
     return {
       name,
       banner: 'Postrider',
-      size: limits.maxBytes,
+      // Not `maxBytes`: a server drops its report when it is larger than what is announced here.
+      size: limits.maxReadBytes,
       // WIZ, SHELL and KILL are jokes that smtp-server implements.
       disabledCommands: ['AUTH', 'WIZ', 'SHELL', 'KILL', ...(tls ? [] : ['STARTTLS'])],
       disableReverseLookup: true,
@@ -140,7 +132,7 @@ class Sessions {
       onSecure: (socket, session, done) => done(this.#onSecure(socket as TLSSocket, session)),
       onMailFrom: (_, session, done) => done(this.#onMailFrom(session)),
       onRcptTo: ({ address }, session, done) => void this.#onRecipient(address, session).then(done),
-      onData: (stream, session, done) => void this.#onData(stream, session).then(...answering(done)),
+      onData: (stream, session, done) => void this.#onData(stream, session).then(...answering(done, NOT_STORED)),
       onClose: (session) => this.#onClose(session),
     };
   }
@@ -211,8 +203,8 @@ class Sessions {
       .filter((other) => other.address.toLowerCase() !== address.toLowerCase())
       .map((other) => recognise(other.address, recipients));
     if (isBoundToMessage(recipient) && others.some(isBoundToMessage)) return ONE_AT_A_TIME;
-    const { maxBytes, reply } = limitOfMail([...others, recipient], limits);
-    return declaredBytes(session) > maxBytes ? reply : null;
+    const limit = limitOfMail([...others, recipient], limits);
+    return declaredBytes(session) > mostAnnounced(limit) ? limit.reply : null;
   }
 
   /** A return path at another domain is ours if it is the bounce domain of the message's tenant. */
@@ -224,13 +216,13 @@ class Sessions {
 
   /** The text after 250, or a refusal. */
   #onData(stream: SMTPServerDataStream, session: SMTPServerSession): Promise<string | Error> {
-    const limit = limitOfMail(this.#recipientsOf(session), this.#options.limits);
+    const { limits } = this.#options;
+    const recipients = this.#recipientsOf(session);
     return this.#memory.hold(async (take) => {
-      const received = await receive(stream, { ...limit, maxReadBytes: this.#options.limits.maxBytes, take });
+      const received = await receive(stream, { ...limitOfMail(recipients, limits), take });
       if (received.kind === 'mail') {
-        const { limits } = this.#options;
-        const kept = { envelope: this.#envelopeOf(session), place: quotaOf(this.#recipientsOf(session), limits) };
-        const answer = await this.#keeper.keep(received.content, kept);
+        const kept = { envelope: this.#envelopeOf(session), place: quotaOf(recipients, limits) };
+        const answer = await this.#keeper.keep(received, kept);
         return answer.code === 250 ? answer.text : toError(answer);
       }
       const { reply, hangUp } = received;
@@ -264,18 +256,4 @@ class Sessions {
 function declaredBytes({ envelope }: SMTPServerSession): number {
   const args: unknown = envelope.mailFrom ? envelope.mailFrom.args : {};
   return Number((args as { SIZE?: unknown }).SIZE) || 0;
-}
-
-type Done = (error?: Error | null, message?: string) => void;
-
-/** A lost connection needs no answer; any other error is temporary. */
-function answering(done: Done): [(answer: string | Error) => void, () => void] {
-  return [
-    (answer) => (typeof answer === 'string' ? done(null, answer) : done(answer)),
-    () => done(toError(NOT_STORED)),
-  ];
-}
-
-function toError({ code, text }: SmtpReply): Error {
-  return Object.assign(new Error(text), { responseCode: code });
 }

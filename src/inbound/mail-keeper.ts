@@ -5,9 +5,10 @@ import type { Clock } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
 import type { IdSource } from '../base/ids.ts';
 import type { Logger } from '../observe/log.ts';
+import type { SmtpReply } from '../smtp-listener/smtp-reply.ts';
 import type { ContentQuota, NewInboundMail } from '../store/inbound.ts';
 import type { StoreVerbs } from '../store/store.ts';
-import type { Received, Refusal, SmtpReply } from './reception.ts';
+import type { Received, Refusal } from './reception.ts';
 
 export interface MailKeeperKit {
   store: StoreVerbs<{ inbound: 'keepInbound' | 'noteRefusedInbound' }>;
@@ -20,7 +21,8 @@ export interface MailKeeperKit {
   log: Logger;
 }
 
-export type ReceptionOutcome = 'kept' | 'not_stored' | Refusal;
+/** `cut`: kept without its end. */
+export type ReceptionOutcome = 'kept' | 'cut' | 'not_stored' | Refusal;
 
 export type Envelope = Omit<NewInboundMail, 'id' | 'receivedAt' | 'content'>;
 
@@ -40,7 +42,10 @@ export class MailKeeper {
   }
 
   /** Returns the reply to the sender: 250 when the mail is on disk. */
-  async keep(content: Buffer, { envelope, place }: { envelope: Envelope; place: ContentQuota }): Promise<SmtpReply> {
+  async keep(
+    { content, sizeBytes }: Extract<Received, { kind: 'mail' }>,
+    { envelope, place }: { envelope: Envelope; place: ContentQuota },
+  ): Promise<SmtpReply> {
     const { store, ids, clock, log, onKept, onReceived } = this.#kit;
     const mail: NewInboundMail = { id: ids.next(), receivedAt: clock.now(), ...envelope, content };
     const stored = store.inbound.keepInbound(mail, place);
@@ -58,7 +63,15 @@ export class MailKeeper {
     } finally {
       this.#storing.delete(settled);
     }
-    onReceived?.('kept');
+    const isCut = content.length < sizeBytes;
+    if (isCut) {
+      const facts = { inbound_id: mail.id, kept_octets: content.length, size_octets: sizeBytes };
+      log.info(
+        { fact: 'inbound_cut', ...facts, remote_ip: envelope.remoteIp },
+        'large inbound mail: its end was dropped',
+      );
+    }
+    onReceived?.(isCut ? 'cut' : 'kept');
     onKept();
     return { code: 250, text: `2.0.0 Ok: kept as ${mail.id}` };
   }

@@ -1,12 +1,15 @@
 // Limits on mail and stored content by recipient: stricter for addresses that anyone can write to than for
-// returned mail. That is limited, too, because every recipient of a message knows its return path.
+// returned mail. That is limited, too, because every recipient of a message knows its return path. A report that returns
+// a large original is cut, not refused: what matters comes before the original, and a refused report is lost.
+import type { SmtpReply } from '../smtp-listener/smtp-reply.ts';
 import type { ContentQuota } from '../store/inbound.ts';
-import type { SmtpReply } from './reception.ts';
 import { type InboundRecipient, isBoundToMessage } from './recipients.ts';
 
 export interface SizeLimits {
-  /** Size of one mail. */
+  /** What is kept of one mail. */
   maxBytes: number;
+  /** What is read of one mail to a return path; what exceeds `maxBytes` is dropped. */
+  maxReadBytes: number;
   /** Size of one mail to a role, which anyone can write to. */
   maxRoleBytes: number;
   /** Stored content of all mails that belong to no message. */
@@ -21,15 +24,34 @@ const BYTES_PER_MESSAGE_AND_DAY = 20 * 1024 * 1024;
 /** For mails beyond that, until they are processed; those of other messages never wait for them. */
 const WAITING_BYTES = 64 * 1024 * 1024;
 
-/** `reply` is for a larger mail. */
+export interface MailLimit {
+  /** What is kept. */
+  maxBytes: number;
+  /** What is read: a mail that goes on is cut off with `reply`. */
+  maxReadBytes: number;
+  /** Whether the first part of a larger mail is kept; otherwise the mail is refused with `reply`. */
+  isCut: boolean;
+  reply: SmtpReply;
+}
+
+/** Only a mail that nobody but return paths gets is cut: a person would not notice that the rest is missing. */
 export function limitOfMail(
   recipients: readonly InboundRecipient[],
-  { maxBytes, maxRoleBytes }: SizeLimits,
-): { maxBytes: number; reply: SmtpReply } {
+  { maxBytes, maxRoleBytes, maxReadBytes }: SizeLimits,
+): MailLimit {
+  if (recipients.every(({ kind }) => kind === 'return_path')) {
+    return { maxBytes, maxReadBytes, isCut: true, reply: tooLarge('A report', maxReadBytes) };
+  }
   const isToRole = maxRoleBytes < maxBytes && recipients.some(({ kind }) => kind === 'role');
+  const refused = { maxReadBytes: maxBytes, isCut: false };
   return isToRole
-    ? { maxBytes: maxRoleBytes, reply: tooLarge('A mail to postmaster, abuse or fbl', maxRoleBytes) }
-    : { maxBytes, reply: tooLarge('A mail', maxBytes) };
+    ? { ...refused, maxBytes: maxRoleBytes, reply: tooLarge('A mail to postmaster, abuse or fbl', maxRoleBytes) }
+    : { ...refused, maxBytes, reply: tooLarge('A mail', maxBytes) };
+}
+
+/** The largest size that may be announced for it (RFC 1870). */
+export function mostAnnounced({ maxBytes, maxReadBytes, isCut }: MailLimit): number {
+  return isCut ? maxReadBytes : maxBytes;
 }
 
 function tooLarge(what: string, maxBytes: number): SmtpReply {

@@ -16,6 +16,16 @@ export async function diskFreeShare(folder: string): Promise<number | null> {
   }
 }
 
+/** What this process may still write there; null when it is unknown. */
+export async function diskFreeBytes(folder: string): Promise<number | null> {
+  try {
+    const { bsize, bavail } = await statfs(folder);
+    return bavail * bsize;
+  } catch {
+    return null;
+  }
+}
+
 /** A number of bytes as a share of what `diskFreeShare` counts; 0 when that is unknown. */
 export async function shareOfDisk(folder: string, bytes: number): Promise<number> {
   try {

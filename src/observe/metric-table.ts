@@ -7,6 +7,8 @@ export interface MetricSpec {
   labels: readonly string[];
   /** Upper bounds, for histograms. */
   buckets?: readonly number[];
+  /** The part that must be on; missing: always there. */
+  onlyWith?: 'traces';
 }
 
 /** From the time that a healthy receiver takes to the lifetime of a message. */
@@ -99,7 +101,32 @@ export const METRICS = {
   },
   postrider_inbound_mails_total: {
     kind: 'counter',
-    help: 'Mails received by SMTP, by result: kept, bare_line_end (bare CR or LF) and too_large (rejected), no_room and not_stored (the sender retries).',
+    help: 'Mails received by SMTP, by result: kept, cut (a report on a large message: kept without its end), bare_line_end (bare CR or LF) and too_large (rejected), no_room and not_stored (the sender retries).',
+    labels: ['outcome'],
+  },
+  postrider_submission_open_connections: {
+    kind: 'gauge',
+    help: 'Open connections of applications that send by SMTP (submission.port, submission.tls_port).',
+    labels: [],
+  },
+  postrider_submission_connections_total: {
+    kind: 'counter',
+    help: 'Connections of applications that send by SMTP, by result: accepted, refused (submission.connections, submission.connections_per_peer).',
+    labels: ['outcome'],
+  },
+  postrider_submission_logins_total: {
+    kind: 'counter',
+    help: 'Sign-ins by SMTP, by result: accepted, wrong_key, throttled (too many wrong keys from a network), no_scope (emails:send), inactive (the tenant), too_many_connections (of the key), fault.',
+    labels: ['outcome'],
+  },
+  postrider_submission_recipients_total: {
+    kind: 'counter',
+    help: 'Recipients at RCPT TO of mail sent by SMTP, by result: accepted, suppressed, invalid, too_many (100 per mail), fault, other.',
+    labels: ['outcome'],
+  },
+  postrider_submission_mails_total: {
+    kind: 'counter',
+    help: 'Mail sent by SMTP, by result: accepted; malformed, sender_not_allowed, suppressed (all recipients), too_large (rejected); over_rate, inactive, key_revoked, intake_closed, no_room, fault (the application may retry); lost (the connection, before the final dot); other.',
     labels: ['outcome'],
   },
   postrider_dmarc_reports_total: {
@@ -107,11 +134,33 @@ export const METRICS = {
     help: 'DMARC reports received, by result: stored, stored_unproven (nothing proves their sender), not_stored (inbound list --kind dmarc says why).',
     labels: ['outcome'],
   },
+  postrider_certificate_expiry_seconds: {
+    kind: 'gauge',
+    help: 'Time left until a certificate of the directory (tls.acme) expires, by names; 0 while a self-signed one is in use.',
+    labels: ['names'],
+  },
   postrider_event_loop_delay_seconds: {
     kind: 'gauge',
     help: 'Delay of the main thread since the last scrape: percentiles 50, 99 and 99.9, and 100 (the maximum).',
     // Not `quantile`: Prometheus reserves that label for summaries (promtool check metrics).
     labels: ['percentile'],
+  },
+  postrider_trace_spans_exported_total: {
+    kind: 'counter',
+    help: 'Spans that the receiver of traces (traces.endpoint) has accepted.',
+    labels: [],
+    onlyWith: 'traces',
+  },
+  postrider_trace_spans_dropped_total: {
+    kind: 'counter',
+    help: 'Spans that were lost because the receiver of traces did not accept them, or not fast enough.',
+    labels: [],
+    onlyWith: 'traces',
+  },
+  postrider_start_time_seconds: {
+    kind: 'gauge',
+    help: 'When the process started, in seconds since 1970.',
+    labels: [],
   },
   postrider_resident_bytes: { kind: 'gauge', help: 'Memory of the process.', labels: [] },
 } as const satisfies Record<string, MetricSpec>;

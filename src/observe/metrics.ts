@@ -36,9 +36,18 @@ export interface Figures {
   unstoredResultsMs: number;
   webhookLagMs: number;
   webhooksWaiting: number;
+  submissionConnections: number;
   residentBytes: number;
+  /** By their names. */
+  certificatesLeftMs: ReadonlyMap<string, number>;
 }
 
+const SUBMISSION_COUNTERS = {
+  connection: 'postrider_submission_connections_total',
+  login: 'postrider_submission_logins_total',
+  recipient: 'postrider_submission_recipients_total',
+  mail: 'postrider_submission_mails_total',
+} as const satisfies Record<string, NameOf<'counter'>>;
 const PERCENTILES = [50, 99, 99.9, 100];
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 const NS_PER_S = 1e9;
@@ -51,11 +60,13 @@ export class Metrics {
   readonly #groups = new GroupLabels();
   readonly #delay: IntervalHistogram;
 
-  constructor() {
-    const entries = Object.entries(METRICS) as [MetricName, MetricSpec][];
+  constructor({ traces }: { traces: boolean } = { traces: false }) {
+    const all = Object.entries(METRICS) as [MetricName, MetricSpec][];
+    const entries = all.filter(([, { onlyWith }]) => onlyWith === undefined || traces);
     this.#byName = new Map(entries.map(([name, spec]) => [name, createMetric(name, spec, this.#registry)]));
     this.#delay = monitorEventLoopDelay({ resolution: SAMPLE_MS });
     this.#delay.enable();
+    this.#set('postrider_start_time_seconds', performance.timeOrigin / 1000);
   }
 
   attempted({ outcome, bounce, mxGroup, ageMs }: AttemptLabels): void {
@@ -81,9 +92,19 @@ export class Metrics {
     this.#counter('postrider_inbound_mails_total').inc({ outcome });
   }
 
+  /** A step of an application that sends by SMTP; there are few outcomes, all from our own code. */
+  submission(step: keyof typeof SUBMISSION_COUNTERS, outcome: string): void {
+    this.#counter(SUBMISSION_COUNTERS[step]).inc({ outcome });
+  }
+
   /** A DMARC report was processed. */
   reported(outcome: 'stored' | 'stored_unproven' | 'not_stored'): void {
     this.#counter('postrider_dmarc_reports_total').inc({ outcome });
+  }
+
+  /** Spans have left, or are lost. */
+  traced(result: 'exported' | 'dropped', spans: number): void {
+    this.#counter(`postrider_trace_spans_${result}_total`).inc(spans);
   }
 
   /** In Prometheus's text format. */
@@ -99,7 +120,11 @@ export class Metrics {
     this.#set('postrider_service_mail_in_trouble', figures.serviceMailInTrouble ? 1 : 0);
     this.#set('postrider_webhook_lag_seconds', figures.webhookLagMs / 1000);
     this.#set('postrider_webhooks_waiting', figures.webhooksWaiting);
+    this.#set('postrider_submission_open_connections', figures.submissionConnections);
     this.#set('postrider_resident_bytes', figures.residentBytes);
+    for (const [names, leftMs] of figures.certificatesLeftMs) {
+      this.#gauge('postrider_certificate_expiry_seconds').set({ names }, leftMs / 1000);
+    }
     for (const percentile of PERCENTILES) {
       this.#gauge('postrider_event_loop_delay_seconds').set({ percentile }, this.#delaySecs(percentile));
     }

@@ -43,6 +43,13 @@ export async function askDaemon(
   }
 }
 
+/** Asks nothing of it, so that its version does not matter. */
+export async function isDaemonListening(socketFile: string): Promise<boolean> {
+  const socket = await connect(socketFile);
+  socket?.destroy();
+  return socket !== null;
+}
+
 function connect(socketFile: string): Promise<Socket | null> {
   const name = socketName(socketFile, process.cwd());
   return new Promise((resolve, reject) => {

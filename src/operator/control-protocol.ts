@@ -11,13 +11,14 @@ export interface ControlRequest {
   options: Readonly<Record<string, unknown>>;
 }
 
-export type ControlResponse = { ok: unknown } | { error: { message: string; exit: 1 | 2 } };
+/** `exit`: of a command whose result itself reports a problem. */
+export type ControlResponse = { ok: unknown; exit?: number } | { error: { message: string; exit: 1 | 2 } };
 
 /** Arguments are short. */
 export const REQUEST_MAX_BYTES = 64 * 1024;
 /** The largest inbound mail (smtp.max_mail_mib, 100 at most) in base64; lists stay well below. */
 export const RESPONSE_MAX_BYTES = 160 * 1024 * 1024;
-/** Long enough for a slow disk; no command waits for the network. */
+/** Long enough for a slow disk, and for domain verify, which waits for name servers: half a minute at most. */
 export const COMMAND_TIMEOUT_MS = 60_000;
 
 // sockaddr_un has 108 bytes with the closing zero on Linux, 104 elsewhere; longer names are silently truncated or
@@ -37,7 +38,7 @@ export function socketName(file: string, workingDir: string): string {
 export function toResponse(answer: Answer): ControlResponse {
   switch (answer.kind) {
     case 'done':
-      return { ok: answer.result };
+      return answer.exit ? { ok: answer.result, exit: answer.exit } : { ok: answer.result };
     case 'failed':
       return { error: { message: answer.message, exit: 1 } };
     case 'wrong_usage':
@@ -48,7 +49,10 @@ export function toResponse(answer: Answer): ControlResponse {
 }
 
 export function toAnswer(response: ControlResponse): Answer {
-  if ('ok' in response) return { kind: 'done', result: response.ok };
+  if ('ok' in response) {
+    const { ok: result, exit } = response;
+    return typeof exit === 'number' ? { kind: 'done', result, exit } : { kind: 'done', result };
+  }
   const { message, exit } = response.error;
   return { kind: exit === 2 ? 'wrong_usage' : 'failed', message };
 }

@@ -55,6 +55,16 @@ export function databaseProblem({ dir, database }: DataFolder): string | null {
   }
 }
 
+/** Why a database can't be read that may be there, or null: an absent one is no problem. */
+export function databaseBarrier(folder: DataFolder): string | null {
+  try {
+    fs.statSync(folder.database, { throwIfNoEntry: false });
+    return null;
+  } catch (cause) {
+    return unusable(folder.dir, cause);
+  }
+}
+
 function unusable(dir: string, cause: unknown): string {
   const { code = '' } = cause as NodeJS.ErrnoException;
   const isFile = ['EEXIST', 'ENOTDIR'].includes(code) && fs.statSync(dir, { throwIfNoEntry: false })?.isFile();

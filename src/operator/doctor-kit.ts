@@ -3,15 +3,23 @@
 import { getServers } from 'node:dns';
 import { systemClock } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
+import { acmeNames, directoryUrl } from '../config/acme-names.ts';
 import type { Config } from '../config/keys.ts';
 import { sourcePool } from '../config/source-address.ts';
-import type { DaemonAnswer, DaemonFacts, DoctorKit, DoctorSettings, TlsFilePair } from '../doctor/doctor-settings.ts';
+import type {
+  DaemonAnswer,
+  DaemonFacts,
+  DoctorKit,
+  DoctorSettings,
+  StoredCertificate,
+  TlsFilePair,
+} from '../doctor/doctor-settings.ts';
 import { diskFreeShare } from '../observe/host-room.ts';
 import { measureSigning } from '../observe/signing-speed.ts';
 import { createAddressPolicy } from '../protocol/dns/address-policy.ts';
 import { createResolver } from '../protocol/dns/resolver.ts';
 import { bindProblem, dialTcp } from '../protocol/smtp/dial.ts';
-import { checkFile, readStoredNames } from '../store/sqlite/reading/inspection.ts';
+import { checkFile, readCertificates, readHeld, readStoredNames } from '../store/sqlite/reading/inspection.ts';
 import { askDaemon } from './control-client.ts';
 import { dataFolder } from './data-folder.ts';
 import { inspectKeyFile } from './master-key.ts';
@@ -43,11 +51,20 @@ export function doctorKit(config: Config): DoctorKit {
     diskFreeShare,
     ca: undefined,
     stored: async () => readStoredNames(folder.database, `${selector}._domainkey.${domain}`, MAX_DOMAINS),
+    held: async () => readHeld(folder.database),
+    certificates: async () => storedCertificates(config),
     database: () => checkFile(folder.database, DATABASE_MS),
     keyFile: () => inspectKeyFile(config),
     signing: measureSigning,
     daemon: () => daemonAnswer(folder.controlSocket),
   };
+}
+
+function storedCertificates({ data, tls }: Config): StoredCertificate[] {
+  const records = readCertificates(dataFolder(data.dir).database, directoryUrl(tls.acme_directory));
+  return records.map(({ names, issued, failures, nextAttemptAt, failure }) => {
+    return { names, notAfter: issued?.notAfter ?? null, failures, nextAttemptAt, failure };
+  });
 }
 
 async function daemonAnswer(controlSocket: string): Promise<DaemonAnswer> {
@@ -62,7 +79,8 @@ async function daemonAnswer(controlSocket: string): Promise<DaemonAnswer> {
 }
 
 function settingsOf(config: Config): DoctorSettings {
-  const { service, http, smtp, delivery, doctor } = config;
+  const { service, http, smtp, submission, delivery, doctor } = config;
+  const isSubmissionOn = submission.port !== 0 || submission.tls_port !== 0;
   const addresses = createAddressPolicy({ key: 'delivery.allow_private', allowPrivate: delivery.allow_private });
   return {
     ehloName: service.ehlo_name,
@@ -74,6 +92,8 @@ function settingsOf(config: Config): DoctorSettings {
     baseUrl: service.base_url,
     httpTls: pairOf(http),
     smtpTls: pairOf(smtp),
+    submissionTls: isSubmissionOn ? pairOf(submission) : null,
+    acme: acmeNames(config),
     delivery: { port: delivery.port, addresses },
     dataDir: config.data.dir,
     minDiskFreeShare: config.intake.min_disk_free,

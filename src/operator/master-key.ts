@@ -1,20 +1,30 @@
-// The source of the master key: the configuration, a file that it names, or the data folder, where one is created if
-// there is none. Daemon and command line read it in the same way.
+// The source of the master key: the configuration, a file that it names, or the data folder, where one is created for a
+// database without secrets. Daemon and command line read it in the same way.
 import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import { Fault } from '../base/errors.ts';
 import { systemTrouble } from '../base/system-words.ts';
-import { MASTER_KEY_BYTES } from '../base/vault.ts';
+import { MASTER_KEY_BYTES, masterKeyId } from '../base/vault.ts';
 import type { Config } from '../config/keys.ts';
 import type { KeyFileFacts } from '../doctor/doctor-settings.ts';
+import { readSecretsInUse, type SecretsInUse } from '../store/sqlite/reading/inspection.ts';
 import { dataFolder, makeDataFolder } from './data-folder.ts';
 
-/** The first key seals; the others still open what they sealed. Never empty. */
+/**
+ * The first key seals; the others still open what they sealed. Never empty. A new key is created only while nothing is
+ * encrypted in the database: later, it would open nothing, and hide that the right one is missing.
+ */
 export function loadMasterKeys(config: Pick<Config, 'secrets' | 'data'>, warn: (message: string) => void): Buffer[] {
   const { master_key, master_key_file } = config.secrets;
-  if (master_key !== null) return parseMasterKeys(master_key, 'secrets.master_key');
-  const file = master_key_file ?? dataFolder(config.data.dir).masterKey;
+  const folder = dataFolder(config.data.dir);
+  const inUse = readSecretsInUse(folder.database);
+  if (master_key !== null) {
+    const keys = parseMasterKeys(master_key, 'secrets.master_key');
+    return requireFitting(keys, { place: 'secrets.master_key', database: folder.database, inUse, warn });
+  }
+  const file = master_key_file ?? folder.masterKey;
   if (master_key_file === null) {
+    if (isEncrypted(inUse) && !fs.existsSync(file)) throw noKey(file, folder.database);
     makeDataFolder(config.data.dir);
     if (createKeyFile(file)) {
       warn(
@@ -25,7 +35,51 @@ export function loadMasterKeys(config: Pick<Config, 'secrets' | 'data'>, warn: (
   const keys = parseMasterKeys(readKeyFile(file), file);
   const warning = keyFileWarning({ file, openTo: whoElseReads(file) });
   if (warning !== null) warn(warning);
+  return requireFitting(keys, { place: file, database: folder.database, inUse, warn });
+}
+
+function isEncrypted(inUse: SecretsInUse | null): boolean {
+  return inUse !== null && inUse.ofService.length + inUse.ofNewest.length > 0;
+}
+
+function noKey(file: string, database: string): Fault {
+  return new Fault(
+    `there is no master key in ${file}, but ${database} has secrets that were encrypted with one. Put your copy of the master key into ${file}, with mode 0600 and the service's user as its owner, or name another file in secrets.master_key_file. No new key is created, since it could not decrypt them`,
+    { permanence: 'permanent' },
+  );
+}
+
+interface KeyPlace {
+  place: string;
+  database: string;
+  inUse: SecretsInUse | null;
+  warn(message: string): void;
+}
+
+/** A key that does not fit is reported at the start, rather than by each mail. */
+function requireFitting(keys: Buffer[], { place, database, inUse, warn }: KeyPlace): Buffer[] {
+  if (inUse === null) return keys;
+  const given = new Set(keys.map(masterKeyId));
+  const lacking = (ids: readonly string[]) => ids.filter((id) => !given.has(id));
+  const needed = [...new Set([...lacking(inUse.ofService), ...lacking(inUse.ofNewest)])];
+  if (needed.length === 0) return keys;
+  const ids = `with the ID ${needed.join(', ')}, but ${place} has ${[...given].join(', ')}`;
+  const advice = `Put the right key into ${place}; it may hold several, the newest first`;
+  const opensNone = lacking(inUse.ofNewest).length === inUse.ofNewest.length;
+  if (lacking(inUse.ofService).length > 0 || (inUse.ofService.length === 0 && opensNone)) {
+    const message = `the secrets in ${database} need the master key ${ids}. ${advice}`;
+    throw new Fault(message, { permanence: 'permanent' });
+  }
+  warn(`some secrets in ${database} need the master key ${ids}: mail that needs them can't be sent. ${advice}`);
   return keys;
+}
+
+/** The same, but creates none; null: there is none. */
+export function existingMasterKeys(config: Pick<Config, 'secrets' | 'data'>): Buffer[] | null {
+  const { master_key, master_key_file } = config.secrets;
+  if (master_key !== null) return parseMasterKeys(master_key, 'secrets.master_key');
+  const file = master_key_file ?? dataFolder(config.data.dir).masterKey;
+  return fs.existsSync(file) ? parseMasterKeys(readKeyFile(file), file) : null;
 }
 
 /** Null when only its owner can read it. */

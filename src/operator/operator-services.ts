@@ -8,6 +8,7 @@ import type { Explainer } from '../delivery/actions/explain.ts';
 import type { ActionOutcome, Attribution } from '../delivery/actions/queue-actions.ts';
 import type { UnstoredResults } from '../delivery/outcome/result-writer.ts';
 import type { SourceAddressState } from '../delivery/route/source-addresses.ts';
+import type { Domains } from '../domains/domains.ts';
 import type { IntakeState } from '../observe/intake.ts';
 import type { OperatorAction, QueueTarget } from '../store/shaping.ts';
 import type { Store } from '../store/store.ts';
@@ -26,6 +27,8 @@ export interface OperatorServices {
   isSandbox: boolean;
   /** Seals secrets in the store; the master keys are read at the first call. */
   vault(): Vault;
+  /** Registers and verifies sending domains. */
+  domains(): Domains;
   /** Called once a tenant's change is on disk: the daemon wakes mail that its status held back. */
   tenantChanged(tenant: Tenant): void;
   /** Called once it is on disk that a receiver is trusted again. */
@@ -41,12 +44,18 @@ export interface OperatorServices {
 export interface DaemonView {
   intake(): IntakeState;
   timers(): TimerStatus[];
+  /** What keeps the certificate of these names from being attempted; null: nothing. */
+  certificateWaitsFor(names: readonly string[]): string | null;
+  /** Lets a timer run within a second. */
+  hasten(timer: string): void;
   unstoredResults(): UnstoredResults | null;
 }
 
 /** Operators' actions on the queue; in the daemon, the scheduler is notified. */
 export interface QueueControl {
   act(action: OperatorAction, target: QueueTarget, attribution: Attribution): Promise<ActionOutcome>;
+  /** Lets go what a restore has held; null: of every tenant. */
+  release(tenantId: string | null): Promise<{ messages: number; complete: boolean }>;
   /** Explains why messages wait. */
   explain: Explainer;
   /** Our source addresses, as the running delivery sees them; undefined without one. */

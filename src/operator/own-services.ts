@@ -5,6 +5,8 @@ import { systemClock } from '../base/clock.ts';
 import { IdSource } from '../base/ids.ts';
 import { Vault } from '../base/vault.ts';
 import type { Config } from '../config/keys.ts';
+import { CheckTurns } from '../domains/check-turns.ts';
+import { createDomains, type Domains, type DomainsOptions, hasPassed } from '../domains/domains.ts';
 import { hasServiceIdentity, loadServiceIdentity } from '../domains/service-identity.ts';
 import { silentLogger } from '../observe/log.ts';
 import type { Store } from '../store/store.ts';
@@ -12,23 +14,34 @@ import { createScheduling } from '../submission/schedule.ts';
 import { createServiceMail, type Notice, notifyByMail } from '../submission/service-mail.ts';
 import { createOwnerNotices } from '../tenants/owner-notices.ts';
 import type { DataFolder } from './data-folder.ts';
+import { dnsLookups } from './dns-needs.ts';
+import { domainSettings } from './domain-settings.ts';
 import { loadMasterKeys } from './master-key.ts';
 import type { OperatorServices } from './operator-services.ts';
 import { withOwnStore } from './own-store.ts';
 import { storeQueueControl } from './queue-control.ts';
+import { backUpBeforeUpgrade } from './upgrade-backup.ts';
+
+export interface OwnPlace {
+  config: Config;
+  folder: DataFolder;
+  /** Told of a backup before a migration, and of a new master key. */
+  say(text: string): void;
+}
 
 /** The caller holds the data folder's lock. */
-export function withOwnServices<T>(
-  { config, folder }: { config: Config; folder: DataFolder },
+export async function withOwnServices<T>(
+  { config, folder, say }: OwnPlace,
   work: (services: OperatorServices) => Promise<T>,
 ): Promise<T> {
+  await backUpBeforeUpgrade(folder, config, say);
   return withOwnStore(folder, async (store) => {
     const clock = systemClock;
     const ids = new IdSource();
     const queue = await storeQueueControl({ store, clock, ids, config, log: silentLogger });
-    // Everything sealed in the store was sealed by a daemon, which has already warned about a new key.
-    const vault = () => new Vault(loadMasterKeys(config, () => {}));
+    const vault = () => new Vault(loadMasterKeys(config, say));
     const notifyOwners = waitingNotices(config, { store, clock, ids, vault });
+    const isSandbox = fs.existsSync(folder.captured);
     const services: OperatorServices = {
       store,
       clock,
@@ -46,7 +59,10 @@ export function withOwnServices<T>(
       }),
       vault,
       notifyOwners,
-      isSandbox: fs.existsSync(folder.captured),
+      isSandbox,
+      // Only a new domain needs the master key.
+      domains: () =>
+        ownDomains(config, { store, vault: { seal: (...secret) => vault().seal(...secret) }, clock, ids, isSandbox }),
       tenantChanged: () => {},
       receiverTrusted: () => {},
       inboundWaits: () => {},
@@ -56,6 +72,18 @@ export function withOwnServices<T>(
     } finally {
       await notifyOwners.close();
     }
+  });
+}
+
+type DomainParts = Pick<DomainsOptions, 'store' | 'vault' | 'clock' | 'ids'> & { isSandbox: boolean };
+
+function ownDomains(config: Config, { isSandbox, ...parts }: DomainParts): Domains {
+  const { clock } = parts;
+  return createDomains({
+    ...parts,
+    lookups: dnsLookups(config),
+    turns: new CheckTurns({ clock, isGood: hasPassed, ...(isSandbox && { gapMs: 0 }) }),
+    service: domainSettings(config),
   });
 }
 

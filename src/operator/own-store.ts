@@ -1,13 +1,23 @@
 // The store in this process, for commands that run without a daemon: the data folder's lock, the store, and the whole
 // database file. Loads the driver, so import() it where it is used.
+import { DAY_MS } from '../base/clock.ts';
+import type { MessagePage, MessageSearch } from '../store/reads.ts';
+import type { HeldMail } from '../store/restored.ts';
 import { backupDatabase, restoreDatabase } from '../store/sqlite/engine/backup.ts';
 import { DataFolderInUse, type DataLock, lockDataFolder } from '../store/sqlite/engine/data-lock.ts';
 import { openForReading } from '../store/sqlite/engine/database-file.ts';
 import { refuseEmptiedDatabase } from '../store/sqlite/engine/emptied-database.ts';
 import { newestSchema, schemaVersion } from '../store/sqlite/engine/migrations.ts';
 import { openSqliteStore } from '../store/sqlite/open.ts';
-import { readSuppressedBy, type SuppressedBy } from '../store/sqlite/reading/inspection.ts';
+import {
+  readMessages,
+  readSuppressedBy,
+  readTenants,
+  readUnfinished,
+  type SuppressedBy,
+} from '../store/sqlite/reading/inspection.ts';
 import type { Store } from '../store/store.ts';
+import type { NamedTenant } from '../tenants/find-tenant.ts';
 import { type DataFolder, makeDataFolder, overDatabase } from './data-folder.ts';
 
 /** Throws while another process holds the lock. */
@@ -53,6 +63,35 @@ export function restore({ database }: DataFolder, from: string): Promise<void> {
   return restoreDatabase(from, database);
 }
 
+// An operator who restores on a Friday evening decides on Monday.
+const HELD_AT_LEAST_MS = 3 * DAY_MS;
+
+export interface HeldByRestore {
+  held: HeldMail;
+  /** When the first held messages may expire. */
+  until: number;
+}
+
+/** The same, with everything unfinished held before the database counts. Brings the copy to this version's schema. */
+export async function restoreHeld({ database }: DataFolder, from: string, now: number): Promise<HeldByRestore> {
+  const until = now + HELD_AT_LEAST_MS;
+  let held: HeldMail | null = null;
+  await restoreDatabase(from, database, async (incoming) => {
+    const store = await openSqliteStore({ file: incoming });
+    try {
+      held = await store.queue.holdUnfinished({ now, notBefore: until });
+    } finally {
+      await store.close();
+    }
+  });
+  return { held: held!, until };
+}
+
+/** How many messages of a restored database the next start sends. */
+export async function countUnfinished({ database }: DataFolder): Promise<number> {
+  return overDatabase(database, () => readUnfinished(database));
+}
+
 export async function currentSchema({ database }: DataFolder): Promise<number> {
   return overDatabase(database, () => {
     const db = openForReading(database);
@@ -72,8 +111,18 @@ export async function isOfThisVersion(folder: DataFolder): Promise<boolean> {
 export function suppressedBy(
   { database }: DataFolder,
   wanted: Parameters<typeof readSuppressedBy>[1],
-): SuppressedBy | 'no_tenant' | null {
+): SuppressedBy | null {
   return readSuppressedBy(database, wanted);
+}
+
+/** With or without a running daemon. */
+export function tenantsIn({ database }: DataFolder): NamedTenant[] {
+  return readTenants(database);
+}
+
+/** With or without a running daemon. */
+export function searchIn({ database }: DataFolder, tenantId: string, search: MessageSearch): MessagePage {
+  return readMessages(database, tenantId, search);
 }
 
 export type { SuppressedBy };

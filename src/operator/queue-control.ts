@@ -61,6 +61,7 @@ function controlOf(
   const sessions = config.delivery.connections;
   return {
     act: (action, target, word) => actions.act(action, target, word),
+    release: (tenantId) => actions.release(tenantId),
     explain: new Explainer({ ...explaining, store, sessions, now: () => clock.now() }),
   };
 }

@@ -24,6 +24,7 @@ const OF_TENANTS: readonly NavigationEntry[] = [
 const OF_OPERATORS: readonly NavigationEntry[] = [
   { path: '/portal/operator', label: 'Overview' },
   { path: '/portal/operator/tenants', label: 'Tenants' },
+  { path: '/portal/operator/messages', label: 'Messages' },
   { path: '/portal/operator/queue', label: 'Queue' },
   { path: '/portal/operator/suppressions', label: 'Suppressions' },
   { path: '/portal/operator/inbound', label: 'Inbound mail' },

@@ -1,4 +1,4 @@
-// /docs/guide: docs/api.md as a page, and what it leads to: docs/resend.md and the READMEs of the client libraries.
+// /docs/guide: docs/api.md as a page, and what it leads to: docs/resend.md, docs/smtp.md and the READMEs of the client libraries.
 // Rendered from the files when first asked for, so that there is one text for those who read the sources and for all
 // others.
 import { readFile } from 'node:fs/promises';
@@ -17,6 +17,7 @@ const LANGUAGES = ['node', 'python', 'go', 'java', 'php', 'ruby'] as const;
 const PAGES: ReadonlyMap<string, string> = new Map([
   ['docs/api.md', GUIDE_PATH],
   ['docs/resend.md', '/docs/resend'],
+  ['docs/smtp.md', '/docs/smtp'],
   ...LANGUAGES.map((language): [string, string] => [`clients/${language}/README.md`, `/docs/clients/${language}`]),
 ]);
 /** Headings below this level are not in the list of contents. */

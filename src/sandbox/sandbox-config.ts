@@ -15,6 +15,8 @@ export interface ConfigInput {
 export interface ListenerPorts {
   http: number;
   smtp: number;
+  /** 0: off. */
+  submission: number;
   /** The usual port of HTTP, when another one had to be taken. */
   busyHttp: number | null;
 }
@@ -32,6 +34,7 @@ const BOUNCES_DOMAIN = 'bounces.postrider.test';
 const DEFAULTS: Partial<Record<KeyName, unknown>> = {
   'http.port': 8080,
   'smtp.port': 2525,
+  'submission.port': 2587,
   'service.bounces_domain': BOUNCES_DOMAIN,
   'service.ehlo_name': 'postrider.test',
   'webhooks.allow_private': ['127.0.0.0/8', '::1'],
@@ -49,7 +52,7 @@ const PORTS_TRIED = 20;
 
 /** What does not depend on where the servers are: names, log level. */
 export function readOptions(input: ConfigInput): LoadedConfig {
-  return load(input, {});
+  return load(input, { 'submission.host': HOST });
 }
 
 /** Of the environment; a file's is a server's, more likely than not. */
@@ -60,8 +63,9 @@ export function dataDirOf({ config, source }: LoadedConfig): string | null {
 export async function choosePorts(wishes: LoadedConfig): Promise<ListenerPorts> {
   const http = await choosePort(wishes, 'http');
   const smtp = await choosePort(wishes, 'smtp');
+  const submission = wishes.config.submission.port === 0 ? 0 : await choosePort(wishes, 'submission');
   const wished = wishes.config.http.port;
-  return { http, smtp, busyHttp: wished === 0 || wished === http ? null : wished };
+  return { http, smtp, submission, busyHttp: wished === 0 || wished === http ? null : wished };
 }
 
 export function placeServers(input: ConfigInput, places: Places): Config {
@@ -71,6 +75,8 @@ export function placeServers(input: ConfigInput, places: Places): Config {
     'http.port': places.http,
     'smtp.host': HOST,
     'smtp.port': places.smtp,
+    'submission.host': HOST,
+    'submission.port': places.submission,
     'dns.servers': `${HOST}:${places.dns}`,
     'dns.authority_port': places.dns,
     'dns.allow_private': true,
@@ -95,8 +101,15 @@ function variableOf(name: KeyName): string {
   return ALL_KEYS.find((key) => key.name === name)!.variable;
 }
 
+/** Those that somebody wants to have and no other. */
+export function askedPorts({ config, source }: LoadedConfig): number[] {
+  return ALL_KEYS.filter(({ key, name }) => key.endsWith('port') && source.origins.get(name) !== 'default').map(
+    ({ section, key }) => (config as unknown as Record<string, Record<string, number>>)[section]![key]!,
+  );
+}
+
 /** A port that was asked for is taken or fails; the usual one gives way to the next free one. */
-async function choosePort({ config, source }: LoadedConfig, section: 'http' | 'smtp'): Promise<number> {
+async function choosePort({ config, source }: LoadedConfig, section: 'http' | 'smtp' | 'submission'): Promise<number> {
   const wished = config[section].port;
   if (source.origins.get(`${section}.port`) !== 'default') return wished === 0 ? anyPort() : wished;
   for (let port = wished; port < wished + PORTS_TRIED; port++) {

@@ -20,7 +20,7 @@ import { openLogFile } from './log-file.ts';
 import { isBareMagic } from './magic-recipient.ts';
 import { publishedTxt } from './published-records.ts';
 import { createReportSender } from './report-sender.ts';
-import { type ConfigInput, choosePorts, dataDirOf, placeServers, readOptions } from './sandbox-config.ts';
+import { askedPorts, type ConfigInput, choosePorts, dataDirOf, placeServers, readOptions } from './sandbox-config.ts';
 import { startSandboxDns } from './sandbox-dns.ts';
 import { CAPTURE_HOST } from './sandbox-zone.ts';
 import { type Welcome, welcomeJson, welcomeText } from './welcome.ts';
@@ -35,6 +35,8 @@ export interface SandboxOptions {
   env?: ConfigInput['env'];
   configFile?: string | null;
   print?(text: string): void;
+  /** For tests: chooses as another program makes the choice useless. */
+  choosePorts?: typeof choosePorts;
 }
 
 export interface Sandbox {
@@ -44,23 +46,38 @@ export interface Sandbox {
 }
 
 const USUAL_DATA_DIR = fileURLToPath(new URL('../../data/sandbox', import.meta.url));
+/** Between the choice of a port and its use, another program may take it. */
+const STARTS = 3;
 const PORTAL_PROBE_MS = 2 * SECOND_MS;
 
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
-  const opened = new ClosingStack();
-  try {
-    const sandbox = await open(options, opened);
-    const { print = printLine } = options;
-    print(options.json ? welcomeJson(sandbox.welcome) : welcomeText(sandbox.welcome));
-    return sandbox;
-  } catch (error) {
-    await opened.close();
-    throw error;
+  const sandbox = await openOnFreePorts(options);
+  const { print = printLine } = options;
+  print(options.json ? welcomeJson(sandbox.welcome) : welcomeText(sandbox.welcome));
+  return sandbox;
+}
+
+async function openOnFreePorts(options: SandboxOptions): Promise<Sandbox> {
+  for (let startsLeft = STARTS; ; startsLeft--) {
+    const opened = new ClosingStack();
+    try {
+      return await open(options, opened);
+    } catch (error) {
+      await opened.close();
+      if (startsLeft === 1 || !hasLostPort(options, error)) throw error;
+    }
   }
 }
 
+/** Whether a port that nobody has asked for is taken. */
+function hasLostPort({ env = {}, configFile }: SandboxOptions, error: unknown): boolean {
+  const { code, port } = ((error as Error).cause ?? {}) as NodeJS.ErrnoException & { port?: number };
+  if (code !== 'EADDRINUSE' || port === undefined) return false;
+  return !askedPorts(readOptions({ env, file: configFile ?? undefined })).includes(port);
+}
+
 async function open(
-  { dataDir, env = {}, configFile, commands }: SandboxOptions,
+  { dataDir, env = {}, configFile, commands, choosePorts: choose = choosePorts }: SandboxOptions,
   opened: ClosingStack,
 ): Promise<Sandbox> {
   const input = { env, file: configFile ?? undefined };
@@ -76,7 +93,7 @@ async function open(
   const running: { daemon: Daemon | null; tenantId: string | null } = { daemon: null, tenantId: null };
   const dns = await openDns(wishes.config, running, log);
   opened.add(() => dns.close());
-  const ports = await choosePorts(wishes);
+  const ports = await choose(wishes);
   const capturePort = await openCapture(captured, { inboundPort: ports.smtp, log, opened });
 
   const config = placeServers(input, { ...ports, dataDir: folder.dir, dns: dns.port, capture: capturePort });
@@ -101,7 +118,8 @@ async function open(
   const portalUrl = await findPortal(url);
   const { capturedDir, logFile } = folder;
   const dnsServer = `127.0.0.1:${dns.port}`;
-  const welcome = { url, busyHttpPort: ports.busyHttp, access, portalUrl, capturedDir, logFile, dnsServer };
+  const smtp = daemon.submissionPort === null ? null : { host: '127.0.0.1', port: daemon.submissionPort };
+  const welcome = { url, busyHttpPort: ports.busyHttp, smtp, access, portalUrl, capturedDir, logFile, dnsServer };
   return { welcome, captured, close: () => opened.close() };
 }
 

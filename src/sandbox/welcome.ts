@@ -8,6 +8,8 @@ export interface Welcome {
   url: string;
   /** The usual port, when something else had it. */
   busyHttpPort: number | null;
+  /** Where applications submit by SMTP; null: it is off. */
+  smtp: { host: string; port: number } | null;
   access: Access;
   /** Null when this daemon has no portal. */
   portalUrl: string | null;
@@ -25,6 +27,7 @@ export function welcomeText(welcome: Welcome): string {
     ['API', `${welcome.url}${busy}`],
     ['API key', access.apiKey],
     ['Domain', `${access.domain}   (all under ${VERIFIED_ZONE} verify)`],
+    ...(welcome.smtp === null ? [] : ([['SMTP', submissionFact(welcome.smtp)]] satisfies [string, string][])),
     ...(welcome.portalUrl === null ? [] : ([['Portal', welcome.portalUrl]] satisfies [string, string][])),
     ['Login', `${access.email}   ${access.password}`],
     ['Operator', `${access.operator.email}   ${access.operator.password}`],
@@ -41,6 +44,7 @@ export function welcomeText(welcome: Welcome): string {
     '',
     `  ${curlLine(welcome)}`,
     '',
+    ...smtpLines(welcome),
     'Magic recipients simulate failures. The domain does not matter, and each can be used as often as you like.',
     'With +anything before the @ the choice is the same, but the address behaves as in production: after its',
     'first bounce or complaint, calls reject it.',
@@ -58,6 +62,7 @@ export function welcomeJson(welcome: Welcome): string {
     api_key: access.apiKey,
     tenant_id: access.tenantId,
     domain: access.domain,
+    smtp: welcome.smtp,
     login: { email: access.email, password: access.password },
     operator_login: access.operator,
     portal_url: welcome.portalUrl,
@@ -78,6 +83,24 @@ function curlLine({ url, access }: Welcome): string {
   });
   const headers = [`Authorization: Bearer ${access.apiKey}`, 'Content-Type: application/json'];
   return `curl -sS ${url}/emails ${headers.map((header) => `-H '${header}'`).join(' ')} -d '${body}'`;
+}
+
+function submissionFact({ host, port }: NonNullable<Welcome['smtp']>): string {
+  return `${host}:${port}   (any user name, the API key as the password)`;
+}
+
+/** Settings of frameworks, to be pasted into an application. */
+function smtpLines({ smtp, access: { apiKey } }: Welcome): string[] {
+  if (smtp === null) return [];
+  const { host, port } = smtp;
+  const ofRails = `address: '${host}', port: ${port}, user_name: 'apikey', password: '${apiKey}', authentication: :plain`;
+  const settings: [string, string][] = [
+    ['Nodemailer', `createTransport({ host: '${host}', port: ${port}, auth: { user: 'apikey', pass: '${apiKey}' } })`],
+    ['Django', `EMAIL_HOST='${host}'; EMAIL_PORT=${port}; EMAIL_HOST_USER='apikey'; EMAIL_HOST_PASSWORD='${apiKey}'`],
+    ['Rails', `config.action_mailer.smtp_settings = { ${ofRails} }`],
+    ['Laravel', `MAIL_MAILER=smtp MAIL_HOST=${host} MAIL_PORT=${port} MAIL_USERNAME=apikey MAIL_PASSWORD=${apiKey}`],
+  ];
+  return ['Or by SMTP, from an application as it is:', '', ...columns(settings), ''];
 }
 
 function columns(rows: [string, string][]): string[] {

@@ -65,6 +65,18 @@ export interface TagTally {
   sums: TagSum[];
 }
 
+/** Of receivers, kept apart by the service for each source address and hour. */
+export const SERVICE_PROVIDERS_PER_HOUR = 100;
+
+/** What happened to the mail of all tenants that went out from one of our addresses to one receiver. */
+export interface ServiceSum {
+  hour: number;
+  /** Empty: not known, because nothing was sent, or because the system chose it. */
+  source: string;
+  provider: string;
+  figures: Figures;
+}
+
 /** The events counted beyond a position. */
 export interface Tally {
   /** The position that it was counted from, and the position after it. */
@@ -72,6 +84,7 @@ export interface Tally {
   to: number;
   sums: FigureSum[];
   tags: TagTally;
+  service: ServiceSum[];
   /** Events. */
   counted: number;
   /** Whether there is more to count. */
@@ -106,6 +119,30 @@ export interface ChartFigureStore {
   chartOf(tenantId: string, span: HourSpan & { stepHours: number }): Promise<ChartPoint[]>;
   /** Sorted by finished messages, most first. */
   providersOf(tenantId: string, span: HourSpan): Promise<ProviderFigures[]>;
+}
+
+export interface ServiceFiguresAsked extends HourSpan {
+  stepHours: number;
+  /** Only of this one; null: of all. */
+  source: string | null;
+  provider: string | null;
+  /** Sources and providers. */
+  limit: number;
+}
+
+export interface ServiceFigures {
+  /** Of what was asked for. Steps without events are left out. */
+  points: ChartPoint[];
+  /** Of the asked provider. Sorted by finished messages, most first. */
+  sources: { source: string; figures: Figures }[];
+  /** Of the asked source. Sorted as sources are. */
+  providers: ProviderFigures[];
+}
+
+/** Sums of all tenants. `addTally` adds to them. */
+export interface ServiceFigureStore {
+  /** Erases up to `limit` sums of earlier hours; returns how many. */
+  forgetServiceFigures(beforeHour: number, limit: number): Promise<number>;
 }
 
 export interface TagChart {

@@ -12,6 +12,7 @@ import type {
   RejectedRecipient,
   TrackingChoice,
 } from './submissions.ts';
+import type { DeliveryView } from './webhooks.ts';
 
 export interface MessageView {
   message: MessageDetail;
@@ -29,12 +30,22 @@ export interface MessageView {
   /** The first events, and whether there are more. */
   events: StoredEvent[];
   moreEvents: boolean;
+  /** By event, then by webhook, up to a limit. Those of deleted webhooks are left out. */
+  webhookCalls: WebhookCall[];
   /** Recipients of the same call that were dropped before it was queued. */
   rejected: RejectedRecipient[];
   /** The other messages of the same call. */
   siblings: MessageSibling[];
   /** Null when it has been erased. */
   content: ContentView | null;
+}
+
+/** An event of the message on its way to one webhook. */
+export interface WebhookCall extends DeliveryView {
+  webhookId: string;
+  url: string;
+  /** When the event happened. */
+  at: number;
 }
 
 export interface MessageSibling {
@@ -54,6 +65,8 @@ export interface ContentView {
   /** In the order of the call. */
   attachments: AttachmentView[];
   chars: number;
+  /** Header and body of a written mail, which has none of the above; null: it is composed. */
+  writtenBytes: number | null;
 }
 
 export interface AttachmentView {
@@ -83,9 +96,14 @@ export interface MessageTexts {
 /** Everything that the composer needs, without the signing key. */
 export type ComposedContent = Omit<MessageContent, 'signing'> & { signing: { domain: string } };
 
+/** `written_too_large`: a written mail, whose parts are nowhere else to be seen. */
+export type TooLarge = 'too_large' | 'written_too_large';
+
 /** Everything that the source of a message is made of. */
 export interface SourceContent extends ComposedContent {
   files: Attachment[];
+  /** Of a written mail; null: it is composed. */
+  writtenBody: Buffer | null;
 }
 
 export interface MessageViewQueries {
@@ -96,10 +114,10 @@ export interface MessageViewQueries {
   /** As messageHtml. */
   messageTexts(tenantId: string, messageId: string): MessageTexts | null;
   /**
-   * As messageHtml. `too_large` when the characters of html and text and the bytes of attachments are more than
-   * `maxChars` in all.
+   * As messageHtml. Too large when the characters of html and text and the bytes of attachments, or of a written mail,
+   * are more than `maxChars` in all.
    */
-  messageContent(tenantId: string, messageId: string, maxChars: number): SourceContent | 'too_large' | null;
+  messageContent(tenantId: string, messageId: string, maxChars: number): SourceContent | TooLarge | null;
   /** As messageHtml, and null when there is no attachment at this position. */
   messageAttachment(tenantId: string, messageId: string, position: number): AttachedFile | null;
 }

@@ -2,7 +2,7 @@
 // rotated: the newest one makes new tokens, the older ones still verify theirs.
 import type { SealedSecret } from '../base/vault.ts';
 
-export type KeyPurpose = 'message-token' | 'tracking' | 'known-browser' | 'service-dkim';
+export type KeyPurpose = 'message-token' | 'tracking' | 'known-browser' | 'service-dkim' | 'acme-account';
 
 export interface PlatformKey {
   purpose: KeyPurpose;

@@ -103,15 +103,20 @@ export interface QueuedMessage {
 }
 
 export interface MessageDetail extends QueuedMessage {
+  source: Source;
   from: string;
   subject: string;
   labels: Labels | null;
   attemptList: AttemptRecord[];
 }
 
+/** How a submission came in: as a written mail; null: over HTTP. */
+type Source = 'smtp' | null;
+
 /** A call as its tenant sees it later. */
 export interface SubmissionDetail {
   id: string;
+  source: Source;
   createdAt: number;
   /** Null: at once. */
   sendAt: number | null;

@@ -4,7 +4,15 @@
 // turns between tenants, each within a time limit.
 import type { BounceType } from '../base/outcome.ts';
 import type { StoredEvent } from './events.ts';
-import type { ChartPoint, HourSpan, ProviderFigures, TagChart, TagFigures } from './figures.ts';
+import type {
+  ChartPoint,
+  HourSpan,
+  ProviderFigures,
+  ServiceFigures,
+  ServiceFiguresAsked,
+  TagChart,
+  TagFigures,
+} from './figures.ts';
 import type { MessageViewQueries } from './message-view.ts';
 import type { MessageState } from './queue.ts';
 import type { Labels, Tag } from './submissions.ts';
@@ -50,6 +58,10 @@ export interface MessageSearch {
   sender?: string;
   tag?: Tag;
   apiKeyId?: string;
+  /** Part of the subject or of the recipient's address; only the case of ASCII letters is ignored. */
+  textPart?: string;
+  /** Part of the ID of the message or of its submission: hexadecimal digits, without hyphens. */
+  idPart?: string;
   /** Accepted at this time or later. */
   from?: number;
   /** Accepted before this time. */
@@ -163,6 +175,7 @@ export interface OperatorQueries {
   parkedMessages(tenantId: null, limit: number): QueueMessageView[];
   /** Over each tenant's last `window` finished messages. */
   recentResultsOf(tenantId: null, tenantIds: readonly string[], window: number): TenantResults[];
+  serviceFigures(tenantId: null, asked: ServiceFiguresAsked): ServiceFigures;
 }
 
 // Contract: what a tenant's overview shows: onboarding steps, figures, waiting mail, latest events.

@@ -5,14 +5,16 @@
 
 import type { MailLinkStore, SecondFactorStore, SessionStore } from './accounts.ts';
 import type { AuditStore } from './audit.ts';
+import type { CertificateStore } from './certificates.ts';
 import type { DmarcStore } from './dmarc.ts';
 import type { DomainCheckStore, DomainRecheckStore, DomainStore } from './domains.ts';
 import type { EventStore } from './events.ts';
-import type { ChartFigureStore, FiguresStore, TagFigureStore } from './figures.ts';
+import type { ChartFigureStore, FiguresStore, ServiceFigureStore, TagFigureStore } from './figures.ts';
 import type { InboundStore } from './inbound.ts';
 import type { PlatformKeyStore } from './platform-keys.ts';
 import type { OrphanStore, QueueStore, ScheduleStore } from './queue.ts';
 import type { OnboardingStore } from './reads.ts';
+import type { RestoredMailStore } from './restored.ts';
 import type { ShapingStore } from './shaping.ts';
 import type { SourceStore } from './source-addresses.ts';
 import type { SubmissionStore } from './submissions.ts';
@@ -23,6 +25,7 @@ import type { TrackingStore } from './tracking.ts';
 import type { TransportSecurityStore } from './transport-security.ts';
 import type { RecipientMarkStore, RetentionStore } from './upkeep.ts';
 import type { WebhookDeliveryStore, WebhookStore } from './webhooks.ts';
+import type { WrittenMails } from './written-mails.ts';
 
 export interface Verbs {
   tenants: TenantStore;
@@ -32,11 +35,12 @@ export interface Verbs {
   domains: DomainStore & DomainCheckStore & DomainRecheckStore;
   templates: TemplateStore;
   submissions: SubmissionStore;
-  queue: QueueStore & ScheduleStore & OrphanStore;
+  writtenMails: WrittenMails;
+  queue: QueueStore & ScheduleStore & OrphanStore & RestoredMailStore;
   sources: SourceStore;
   shaping: ShapingStore;
   events: EventStore;
-  figures: FiguresStore & ChartFigureStore & TagFigureStore & OnboardingStore;
+  figures: FiguresStore & ChartFigureStore & TagFigureStore & ServiceFigureStore & OnboardingStore;
   inbound: InboundStore;
   dmarc: DmarcStore;
   suppressions: SuppressionStore;
@@ -45,6 +49,7 @@ export interface Verbs {
   tracking: TrackingStore;
   platformKeys: PlatformKeyStore;
   transportSecurity: TransportSecurityStore;
+  certificates: CertificateStore;
   upkeep: RetentionStore & RecipientMarkStore;
 }
 

@@ -2,11 +2,14 @@
 
 import type { SealedSecret } from '../base/vault.ts';
 import type { SuppressionReason } from './suppressions.ts';
+import type { NewWrittenMail, WrittenContent } from './written-mails.ts';
 
 /** What a call gives its messages for the tenant's own use: quoted by every event, and found by searches. */
 export interface Labels {
   tags: Record<string, string> | null;
   metadata: Record<string, string> | null;
+  /** Of a written mail that was accepted: the Message-ID that its application finds it by. */
+  headerMessageId?: string;
 }
 
 export interface Tag {
@@ -54,6 +57,8 @@ export interface NewSubmission {
   headers: [name: string, value: string][];
   lists?: HeaderLists | null;
   attachments?: readonly Attachment[];
+  /** It goes out as it was written: its pieces must have been kept before, under this submission's ID. */
+  written?: NewWrittenMail;
   labels?: Labels | null;
   tracking?: TrackingChoice;
   recipients: NewRecipient[];
@@ -149,6 +154,7 @@ export type BatchResult =
   | { kind: 'refused'; index: number; why: RefusedSubmission };
 
 export interface SubmissionStore {
+  /** Rejects when pieces of a written mail are missing. Unless it is accepted, they stay for `drop`. */
   accept(submission: NewSubmission): Promise<AcceptResult>;
   /** All in one transaction. */
   acceptBatch(batch: NewBatch): Promise<BatchResult>;
@@ -158,7 +164,8 @@ export interface SubmissionStore {
   findReceipt(tenantId: string, idempotencyKey: string): Promise<SubmissionReceipt | null>;
 }
 
-// Contract: what couriers read to compose a message. Read-only, and called in their threads.
+// Contract: what couriers read to compose a message. Read-only, and called in their threads. A driver that has its data
+// at hand answers at once; another one may ask over a connection meanwhile.
 
 export interface MessageContent {
   messageId: string;
@@ -173,6 +180,8 @@ export interface MessageContent {
   lists: HeaderLists | null;
   /** How many there are: `attachments` of the reader reads them. */
   attachments: number;
+  /** Then there is neither HTML nor text, nor headers. */
+  written: WrittenContent | null;
   createdAt: number;
   signing: { domainId: string; domain: string; selector: string; signingKeyId: number; privateKey: SealedSecret };
   /** The tenant's own bounce subdomain, or null for the service's. */
@@ -186,13 +195,16 @@ export interface MessageContent {
 export type ContentResult = { kind: 'content'; content: MessageContent } | { kind: 'unreadable'; reason: string };
 
 export interface ContentReader {
-  read(messageId: string): ContentResult;
+  /** Never rejects, like readSome. */
+  read(messageId: string): Promise<ContentResult>;
   /**
    * The first of these messages, in order and in one snapshot: at least one, and as many as fit into the reader's
    * budget of memory. What messages of one submission have in common is read, and kept, once.
    */
-  readSome(messageIds: readonly string[]): ContentResult[];
+  readSome(messageIds: readonly string[]): Promise<ContentResult[]>;
   /** In the order of the call. They may be large, so they are read only for composing. */
-  attachments(tenantId: string, submissionId: string): Attachment[];
+  attachments(tenantId: string, submissionId: string): Promise<Attachment[]>;
+  /** Of the body of a written mail, in memory that is the caller's own; rejects when it is not there. */
+  piece(piece: { tenantId: string; submissionId: string; position: number }): Promise<Buffer>;
   close(): void;
 }

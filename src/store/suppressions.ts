@@ -75,6 +75,8 @@ export interface SuppressionStore {
     now: number,
   ): Promise<{ removed: boolean; platform: PlatformSuppression | null }>;
   getSuppression(tenantId: string, address: string): Promise<Suppression | null>;
+  /** Why mail of the tenant to this address is refused: its own list first, then the platform's. */
+  findReasonAgainst(tenantId: string, address: string, now: number): Promise<SuppressionReason | null>;
   /** Looks at no more than MAX_SUPPRESSIONS_SEARCHED entries, or `limit` if that is more. */
   searchSuppressions(tenantId: string, search: SuppressionSearch): Promise<FoundSuppressions>;
   /** Ordered by address, after `after`. */

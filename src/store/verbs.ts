@@ -103,6 +103,11 @@ export const VERBS = {
     findBatch: 'read',
     findReceipt: 'read',
   },
+  writtenMails: {
+    keepPiece: 'mail',
+    drop: 'mail',
+    sweep: 'mail',
+  },
   queue: {
     dueLanes: 'slices',
     claim: 'mail',
@@ -128,6 +133,9 @@ export const VERBS = {
     returnOrphans: 'mail',
     findOrphanLanes: 'read',
     parkLane: 'mail',
+    holdUnfinished: 'write',
+    countHeld: 'read',
+    releaseHeld: 'mail',
   },
   sources: {
     peekDue: 'read',
@@ -160,6 +168,7 @@ export const VERBS = {
     addTally: 'mail',
     forgetFigures: 'mail',
     forgetTagFigures: 'mail',
+    forgetServiceFigures: 'mail',
     tagChartOf: 'read',
     tagsOf: 'read',
     chartOf: 'read',
@@ -192,6 +201,7 @@ export const VERBS = {
     importSuppressions: 'write',
     removeSuppression: 'write',
     getSuppression: 'read',
+    findReasonAgainst: 'read',
     searchSuppressions: 'read',
     listSuppressions: 'read',
     addPlatformSuppression: 'write',
@@ -245,6 +255,14 @@ export const VERBS = {
     putTlsPolicy: 'write',
     findBrokenTls: 'read',
     putBrokenTls: 'write',
+  },
+  certificates: {
+    listCertificates: 'read',
+    beginCertificateAttempt: 'write',
+    keepCertificateOrder: 'write',
+    keepCertificate: 'write',
+    failCertificateAttempt: 'write',
+    hastenCertificateAttempt: 'write',
   },
   upkeep: {
     eraseContents: 'mail',

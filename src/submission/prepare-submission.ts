@@ -39,12 +39,25 @@ export interface SubmissionOptions extends PrepareOptions {
   onAccepted(lanes: LaneNotice[]): void;
   /** Called after the commit, with the time of mail for later. */
   onScheduled(sendAt: number): void;
+  /** Called after the commit with what was stored; missing: nobody traces it. */
+  onStored?: ((stored: StoredSubmission) => void) | undefined;
+}
+
+export interface StoredSubmission {
+  submission: NewSubmission;
+  messageIds: readonly string[];
+  /** The call's `traceparent`. */
+  traceParent: string | undefined;
 }
 
 export interface SubmitCall {
   sender: Sender;
   idempotencyKey: string | null;
+  /** The call's header field; asked only for traces. */
+  traceParent?: TraceParent | undefined;
 }
+
+export type TraceParent = () => string | undefined;
 
 export interface Prepared {
   submission: NewSubmission;
@@ -122,10 +135,14 @@ export function announce(
   else onAccepted(lanes);
 }
 
-export function logResult(
-  log: Logger,
+export function noteResult(
+  { log, onStored }: Pick<SubmissionOptions, 'log' | 'onStored'>,
   submission: NewSubmission,
-  { result, fromDomain }: { result: AcceptResult; fromDomain: string },
+  {
+    result,
+    fromDomain,
+    traceParent,
+  }: { result: AcceptResult; fromDomain: string; traceParent?: TraceParent | undefined },
 ): void {
   const { tenantId, id: submissionId, sendAt = null } = submission;
   const logRejected = (rejected: RejectedRecipient[]) => {
@@ -138,6 +155,7 @@ export function logResult(
     if (queued.has(id)) mailLog.accepted(log, { id, tenantId, submissionId, recipient }, { fromDomain, sendAt });
   }
   logRejected(result.receipt.rejected);
+  onStored?.({ submission, messageIds: result.receipt.messageIds, traceParent: traceParent?.() });
 }
 
 /** What the store refuses, as the caller reads it. */
@@ -157,7 +175,7 @@ export function refusalOf(kind: RefusedSubmission['kind'], fromDomain: string): 
   }
 }
 
-function notVerified(domain: string): Refusal {
+export function notVerified(domain: string): Refusal {
   return refuse(
     'domain_not_verified',
     `from: ${domain} is not a verified domain of your account. Register it with POST /domains and verify it.`,

@@ -16,13 +16,12 @@ const MAX_AHEAD_MS = 30 * DAY_MS;
 const TOLERANCE_MS = 5 * MINUTE_MS;
 
 /** Null: at once. */
-export function readSendAt(text: string | undefined, now: number): number | null | Refusal {
+export function readSendAt(text: string | undefined, now: number, field = 'send_at'): number | null | Refusal {
   if (text === undefined) return null;
   const at = parseMoment(text);
-  if (at === null)
-    return invalid('send_at', 'must be an RFC 3339 time with an offset, like 2026-12-24T18:00:00+01:00.');
-  if (at < now - TOLERANCE_MS) return invalid('send_at', 'is more than 5 minutes in the past.');
-  if (at > now + MAX_AHEAD_MS) return invalid('send_at', 'must be at most 30 days ahead.');
+  if (at === null) return invalid(field, 'must be an RFC 3339 time with an offset, like 2026-12-24T18:00:00+01:00.');
+  if (at < now - TOLERANCE_MS) return invalid(field, 'is more than 5 minutes in the past.');
+  if (at > now + MAX_AHEAD_MS) return invalid(field, 'must be at most 30 days ahead.');
   return at > now ? at : null;
 }
 

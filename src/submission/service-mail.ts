@@ -10,7 +10,8 @@ import type { Logger } from '../observe/log.ts';
 import { parseAddress, suppressionKey } from '../protocol/mail/address.ts';
 import type { Domain } from '../store/domains.ts';
 import type { Store, StoreVerbs } from '../store/store.ts';
-import type { LaneNotice } from '../store/submissions.ts';
+import type { LaneNotice, NewSubmission } from '../store/submissions.ts';
+import type { SubmissionOptions } from './prepare-submission.ts';
 import { NO_KEY } from './sender.ts';
 
 export interface ServiceMail {
@@ -32,6 +33,7 @@ export interface ServiceMailKit {
   dkim: { domain: string; selector: string; privateKeyDer: Buffer; publicKeyB64: string };
   lifetimeMs: number;
   onAccepted(lanes: LaneNotice[]): void;
+  onStored?: SubmissionOptions['onStored'];
 }
 
 export type SendServiceMail = (mail: ServiceMail) => Promise<{ kind: 'queued' } | { kind: 'refused'; reason: string }>;
@@ -50,7 +52,7 @@ export function createServiceMail(kit: ServiceMailKit): SendServiceMail {
     });
     const { id: domainId, tenantId } = await domain;
     const acceptedAt = kit.clock.now();
-    const result = await kit.store.submissions.accept({
+    const submission: NewSubmission = {
       id: kit.ids.next(),
       tenantId,
       apiKeyId: NO_KEY,
@@ -74,8 +76,12 @@ export function createServiceMail(kit: ServiceMailKit): SendServiceMail {
       acceptedAt,
       expiresAt: acceptedAt + kit.lifetimeMs,
       ofService: true,
-    });
-    if (result.kind === 'accepted') kit.onAccepted(result.lanes);
+    };
+    const result = await kit.store.submissions.accept(submission);
+    if (result.kind === 'accepted') {
+      kit.onAccepted(result.lanes);
+      kit.onStored?.({ submission, messageIds: result.receipt.messageIds, traceParent: undefined });
+    }
     if (result.kind === 'accepted' || result.kind === 'replayed') return { kind: 'queued' };
     return { kind: 'refused', reason: REASONS[result.kind] };
   };

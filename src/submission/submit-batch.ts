@@ -4,7 +4,7 @@ import { isRefusal, type Refusal, refuse } from '../base/refusals.ts';
 import type { BatchEntry, BatchItem } from '../store/submissions.ts';
 import {
   announce,
-  logResult,
+  noteResult,
   type Prepared,
   prepareSubmission,
   refusalOf,
@@ -29,7 +29,7 @@ export interface Batches {
 const MAX_RECIPIENTS = 1000;
 
 export function createBatches(options: SubmissionOptions): Batches {
-  const { store, log, clock } = options;
+  const { store, clock } = options;
   return {
     async accept(call, { emails, skipsRefused }) {
       const prepared: (Prepared | Refusal)[] = [];
@@ -67,7 +67,8 @@ export function createBatches(options: SubmissionOptions): Batches {
           for (const [index, one] of prepared.entries()) {
             const accepted = result.results[index];
             if (!accepted || isRefusal(one)) continue;
-            logResult(log, one.submission, { result: accepted, fromDomain: one.fromDomain });
+            const { traceParent } = call;
+            noteResult(options, one.submission, { result: accepted, fromDomain: one.fromDomain, traceParent });
             if (accepted.kind === 'accepted') announce(options, one.submission, accepted.lanes);
           }
           return { receipt: result.items, replayed: false };

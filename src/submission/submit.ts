@@ -6,15 +6,17 @@ import type { AcceptResult, SubmissionReceipt } from '../store/submissions.ts';
 import { type KeyedCall, type Once, OncePerKey } from './once-per-key.ts';
 import {
   announce,
-  logResult,
+  noteResult,
   prepareSubmission,
   refusalOf,
   type SubmissionOptions,
   type SubmitCall,
+  type TraceParent,
 } from './prepare-submission.ts';
 import type { SendBody } from './send-request.ts';
 import type { Sender } from './sender.ts';
 import { type BatchBody, type BatchReceipt, createBatches } from './submit-batch.ts';
+import { acceptWritten, readWrittenOrder, type WrittenMail } from './submit-written.ts';
 
 export type SubmissionAnswer = Once<SubmissionReceipt>;
 
@@ -22,6 +24,7 @@ export type SubmissionAnswer = Once<SubmissionReceipt>;
 export interface SentBody<Body> {
   bytes: number;
   read(): Body | Refusal | Promise<Body | Refusal>;
+  traceParent?: TraceParent;
 }
 
 export interface Submission {
@@ -33,9 +36,14 @@ export interface Submission {
     idempotencyKey: string | null,
     body: SentBody<BatchBody>,
   ): Promise<Once<BatchReceipt> | Refusal>;
+  /** A mail that an application wrote. */
+  submitWritten(mail: WrittenMail): Promise<SubmissionAnswer | Refusal>;
   /** The refusal of `submit` that does not depend on the body: intake is closed, and the call is not a replay. */
   refuseEarly(sender: Sender, idempotencyKey: string | null): Promise<Refusal | null>;
 }
+
+/** A repeated mail is recognised before its body is stored. */
+const UNKNOWN_SIZE = Number.POSITIVE_INFINITY;
 
 export function createSubmission(options: SubmissionOptions): Submission {
   const { submissions } = options.store;
@@ -55,13 +63,29 @@ export function createSubmission(options: SubmissionOptions): Submission {
   return {
     submit(sender, idempotencyKey, body) {
       const call = { tenantId: sender.tenantId, idempotencyKey, bytes: body.bytes };
-      const work = () => whenOpen(options, body, (given) => accept(options, { sender, idempotencyKey }, given));
+      const work = () =>
+        whenOpen(options, body, (given) =>
+          accept(options, { sender, idempotencyKey, traceParent: body.traceParent }, given),
+        );
       return unlessRepeated(once, call, work);
     },
     submitBatch(sender, idempotencyKey, body) {
       const call = { tenantId: sender.tenantId, idempotencyKey, bytes: body.bytes };
-      const work = () => whenOpen(options, body, (given) => batches.accept({ sender, idempotencyKey }, given));
+      const work = () =>
+        whenOpen(options, body, (given) =>
+          batches.accept({ sender, idempotencyKey, traceParent: body.traceParent }, given),
+        );
       return unlessRepeated(onceForBatches, call, work);
+    },
+    async submitWritten(mail) {
+      const order = readWrittenOrder(mail, options.clock.now());
+      if (isRefusal(order)) return order;
+      const call = { tenantId: mail.sender.tenantId, idempotencyKey: order.idempotencyKey, bytes: UNKNOWN_SIZE };
+      const work = async () => {
+        const accepted = await acceptWritten(options, mail, order);
+        return isRefusal(accepted) ? accepted : answerFor(accepted.result, accepted.fromDomain);
+      };
+      return unlessRepeated(once, call, work);
     },
     async refuseEarly({ tenantId }, key) {
       const closed = options.refuseNew?.() ?? null;
@@ -102,7 +126,7 @@ async function accept(
   if (isRefusal(prepared)) return prepared;
   const { submission, fromDomain } = prepared;
   const result = await options.store.submissions.accept(submission);
-  logResult(options.log, submission, { result, fromDomain });
+  noteResult(options, submission, { result, fromDomain, traceParent: call.traceParent });
   if (result.kind === 'accepted') announce(options, submission, result.lanes);
   return answerFor(result, fromDomain);
 }

@@ -46,7 +46,11 @@ export class SecondFactors {
   async begin(userId: string): Promise<Buffer | null> {
     const { store, vault, clock } = this.#kit;
     const secret = this.#random(TOTP_SECRET_BYTES);
-    const begun = await store.accounts.beginSecondFactor(userId, vault.seal(secret, contextOf(userId)), clock.now());
+    const begun = await store.accounts.beginSecondFactor(
+      userId,
+      vault.seal(secret, secondFactorContext(userId)),
+      clock.now(),
+    );
     return begun ? secret : null;
   }
 
@@ -89,7 +93,7 @@ export class SecondFactors {
   }
 
   #open(userId: string, { secret }: SecondFactor): Buffer {
-    return this.#kit.vault.open(secret, contextOf(userId));
+    return this.#kit.vault.open(secret, secondFactorContext(userId));
   }
 
   #newCodes(): string[] {
@@ -99,7 +103,7 @@ export class SecondFactors {
   }
 }
 
-function contextOf(userId: string): string {
+export function secondFactorContext(userId: string): string {
   return `second-factor:${userId}`;
 }
 

@@ -7,7 +7,9 @@ import type { StoreVerbs } from '../store/store.ts';
 
 export interface FiguresKit {
   /** Counting may use a connection of its own; the writer adds the result. */
-  store: StoreVerbs<{ figures: 'tallyNext' | 'addTally' | 'forgetFigures' | 'forgetTagFigures' }>;
+  store: StoreVerbs<{
+    figures: 'tallyNext' | 'addTally' | 'forgetFigures' | 'forgetTagFigures' | 'forgetServiceFigures';
+  }>;
   clock: Clock;
   pause(ms: number): Promise<unknown>;
 }
@@ -20,7 +22,7 @@ const PAUSE_MS = 20;
 /** The daemon waits for a run when it stops. */
 const RUN_MS = 20 * SECOND_MS;
 export const FIGURES_KEPT_MS = 400 * DAY_MS;
-/** A month, and some time to ask for it. */
+/** A month, and some time to ask for it: sums by tag and hour, and those of the service. */
 export const TAG_HOURS_KEPT_MS = 33 * DAY_MS;
 const ERASE_BATCH = 1000;
 
@@ -37,6 +39,7 @@ export async function countFigures(kit: FiguresKit, stopped: AbortSignal): Promi
   await kit.store.figures.forgetFigures(beforeHour, ERASE_BATCH);
   const tags = { hours: Math.floor((now - TAG_HOURS_KEPT_MS) / HOUR_MS), days: beforeHour };
   await kit.store.figures.forgetTagFigures(tags, ERASE_BATCH);
+  await kit.store.figures.forgetServiceFigures(tags.hours, ERASE_BATCH);
   return `${counted} events counted`;
 }
 

@@ -4,12 +4,13 @@
 
 import { type Clock, DAY_MS } from '../base/clock.ts';
 import type { StoreVerbs } from '../store/store.ts';
-import { SETTLED_MS } from './retention.ts';
+import { LEFTOVER_AFTER_MS, PIECES_AT_ONCE, SETTLED_MS } from './retention.ts';
 
 export interface MakeRoomKit {
   store: StoreVerbs<{
     upkeep: 'eraseContents' | 'eraseRecords' | 'contentDaysInUse';
     inbound: 'forgetInbound' | 'freeInboundSpace';
+    writtenMails: 'sweep';
   }>;
   clock: Clock;
   contentDays: number;
@@ -48,6 +49,8 @@ async function eraseDue({ store, clock, contentDays, recordsDays }: MakeRoomKit)
     slices.push(await store.upkeep.eraseContents({ days, before, budgetMs: SLICE_BUDGET_MS }));
   }
   slices.push(await store.upkeep.eraseRecords(records, SLICE_BUDGET_MS));
+  const swept = await store.writtenMails.sweep({ before: now - LEFTOVER_AFTER_MS, limit: PIECES_AT_ONCE });
+  slices.push({ erased: swept, more: swept > 0 });
   return { erased: slices.reduce((sum, { erased }) => sum + erased, 0), more: slices.some(({ more }) => more) };
 }
 

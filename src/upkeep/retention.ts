@@ -2,13 +2,13 @@
 // It works in slices of a few milliseconds with pauses between them, so that it takes a small share of the writer and
 // delays nothing.
 
-import { type Clock, DAY_MS, MINUTE_MS, SECOND_MS } from '../base/clock.ts';
+import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../base/clock.ts';
 import type { TimerSpec } from '../base/timers.ts';
 import type { Store, StoreVerbs } from '../store/store.ts';
 import type { RetentionSlice } from '../store/upkeep.ts';
 
 export interface RetentionKit {
-  store: Pick<Store, 'upkeep'> & StoreVerbs<{ audit: 'eraseAudit' }>;
+  store: Pick<Store, 'upkeep'> & StoreVerbs<{ audit: 'eraseAudit'; writtenMails: 'sweep' }>;
   clock: Clock;
   contentDays: number;
   recordsDays: number;
@@ -21,6 +21,10 @@ const PERIOD_MS = MINUTE_MS;
 const SLICE_BUDGET_MS = 8;
 /** Small rows without references: far below that. */
 const AUDIT_BATCH = 200;
+/** Pieces of written mail, each up to 256 KiB: overwriting four of them takes 2 ms. */
+export const PIECES_AT_ONCE = 4;
+/** No mail is in reception for so long. */
+export const LEFTOVER_AFTER_MS = HOUR_MS;
 /** Four times as long as a slice: at most a fifth of the writer's time. */
 const PAUSE_MS = 40;
 /** The walk over contents goes by the time when a message finished, which is set shortly before its commit. */
@@ -44,6 +48,7 @@ export async function eraseOld(kit: RetentionKit, stopped: AbortSignal): Promise
     const before = now - Math.max((days ?? contentDays) * DAY_MS, SETTLED_MS);
     contents += await inSlices(kit, run, () => store.upkeep.eraseContents({ days, before, budgetMs: SLICE_BUDGET_MS }));
   }
+  await inSlices(kit, run, () => sweepPieces(kit, now - LEFTOVER_AFTER_MS));
   const before = now - recordsDays * DAY_MS;
   const records = await inSlices(kit, run, () => store.upkeep.eraseRecords(before, SLICE_BUDGET_MS));
   return `${contents} contents, ${records} messages and ${entries} entries of the audit log erased`;
@@ -52,6 +57,12 @@ export async function eraseOld(kit: RetentionKit, stopped: AbortSignal): Promise
 async function eraseAudit({ store }: RetentionKit, upTo: number): Promise<Pick<RetentionSlice, 'erased' | 'more'>> {
   const erased = await store.audit.eraseAudit(upTo, AUDIT_BATCH);
   return { erased, more: erased === AUDIT_BATCH };
+}
+
+/** Of written mail: what erased contents leave behind, and mails that were never accepted. */
+async function sweepPieces({ store }: RetentionKit, before: number): Promise<Pick<RetentionSlice, 'erased' | 'more'>> {
+  const erased = await store.writtenMails.sweep({ before, limit: PIECES_AT_ONCE });
+  return { erased, more: erased > 0 };
 }
 
 interface Run {

@@ -5,6 +5,7 @@ import { describeError } from '../base/errors.ts';
 import { eventBody } from '../events/event-body.ts';
 import type { WebhookDelivery } from '../store/webhooks.ts';
 import { type CallKit, type CallOutcome, callEndpoint } from './call.ts';
+import type { DeliveryDecision } from './decide-delivery.ts';
 import type { EndpointQueue } from './endpoint-queue.ts';
 import { signedRequest } from './sent-request.ts';
 
@@ -12,6 +13,12 @@ export interface Attempt {
   outcome: CallOutcome;
   startedAt: number;
   elapsedMs: number;
+}
+
+/** An attempt, and what follows. */
+export interface EndpointCall extends Attempt {
+  delivery: WebhookDelivery;
+  decision: DeliveryDecision;
 }
 
 type Addressee = Pick<EndpointQueue, 'keys' | 'target'>;

@@ -10,7 +10,7 @@ import type { Vault } from '../base/vault.ts';
 import type { Logger } from '../observe/log.ts';
 import type { Store } from '../store/store.ts';
 import type { ClaimedDeliveries, DeliveryClaim, WebhookDelivery } from '../store/webhooks.ts';
-import { makeAttempt } from './attempt.ts';
+import { type EndpointCall, makeAttempt } from './attempt.ts';
 import type { CallKit } from './call.ts';
 import { decideDelivery, RETRY_TABLE } from './decide-delivery.ts';
 import { toResult } from './delivery-result.ts';
@@ -28,6 +28,8 @@ export interface DispatcherKit extends CallKit {
   random: () => number;
   /** Null: only calls of `tick` drive it. */
   tickMs: number | null;
+  /** Called after each attempt; missing: nobody traces it. */
+  onCalled?: ((call: EndpointCall) => void) | undefined;
 }
 
 /** How late retries may be. */
@@ -272,6 +274,7 @@ export class Dispatcher {
     if (queue.isResting(now)) for (const { delivery: kept } of queue.waiting.splice(0)) this.#release(kept);
     this.#results.add(toResult({ delivery, outcome, decision, startedAt, elapsedMs }));
     webhookLog.attempted(log, delivery, { decision, outcome, elapsedMs });
+    this.#kit.onCalled?.({ delivery, decision, outcome, startedAt, elapsedMs });
   }
 
   #release(delivery: WebhookDelivery): void {

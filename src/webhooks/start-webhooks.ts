@@ -9,7 +9,7 @@ import type { Logger } from '../observe/log.ts';
 import type { Resolver } from '../protocol/dns/resolver.ts';
 import type { Store, StoreVerbs } from '../store/store.ts';
 import { Connections } from './connections.ts';
-import { Dispatcher, TICK_MS } from './dispatcher.ts';
+import { Dispatcher, type DispatcherKit, TICK_MS } from './dispatcher.ts';
 import { eraseDeletedWebhooks, type FailingKit, notifyFailing } from './failing-webhooks.ts';
 import type { TargetPolicy } from './target.ts';
 import { TestSender } from './test-sender.ts';
@@ -27,6 +27,7 @@ export interface WebhooksKit {
   policy: TargetPolicy;
   /** Sends mail to a tenant's owners. */
   notify: FailingKit['notify'];
+  onCalled?: DispatcherKit['onCalled'] | undefined;
 }
 
 export interface RunningWebhooks {
@@ -40,9 +41,9 @@ export interface RunningWebhooks {
 const GRACE_MS = 3000;
 
 export async function startWebhooks(kit: WebhooksKit): Promise<RunningWebhooks> {
-  const { store, vault, clock, ids, log, random, resolver, policy, notify } = kit;
+  const { store, vault, clock, ids, log, random, resolver, policy, notify, onCalled } = kit;
   const calling = { resolver, policy, connections: new Connections({ clock }) };
-  const dispatcher = new Dispatcher({ store, vault, clock, log, random, ...calling, tickMs: TICK_MS });
+  const dispatcher = new Dispatcher({ store, vault, clock, log, random, ...calling, tickMs: TICK_MS, onCalled });
   await dispatcher.start();
   return {
     webhooks: createWebhooks({ store, vault, clock, ids, policy, onRemoved: (id) => dispatcher.forget(id) }),

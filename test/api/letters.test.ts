@@ -21,7 +21,7 @@ async function stored(change: Record<string, unknown>): Promise<MessageContent[]
   const { status, body } = await send(change);
   if (status !== 202) throw new Error(`${status}: ${body.message}`);
   const reader = openContentReader(api.file);
-  const results = (body.message_ids as string[]).map((id) => reader.read(id));
+  const results = await Promise.all((body.message_ids as string[]).map((id) => reader.read(id)));
   reader.close();
   return results.map((result) => {
     if (result.kind !== 'content') throw new Error(result.reason);

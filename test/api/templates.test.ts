@@ -32,9 +32,9 @@ function send(templateId: unknown, change: Record<string, unknown> = {}, headers
 }
 
 /** What a courier would compose the message of. */
-function storedContent({ status, body }: ApiAnswer) {
+async function storedContent({ status, body }: ApiAnswer) {
   if (status !== 202) throw new Error(JSON.stringify(body));
-  const result = contents.read(body.message_ids[0]);
+  const result = await contents.read(body.message_ids[0]);
   if (result.kind !== 'content') throw new Error(result.reason);
   const { subject, html, text } = result.content;
   return { subject, html, text };
@@ -125,11 +125,11 @@ t.test('the subject of a template, and that of a call', async (t) => {
   const source = { html: '<b>{{ name }}</b>', text: '{{ name }}' };
   const id = (await create({ name: 'test', ...source, subject: ' {% if name %}{{ name }} & Co{% endif %}\n' })).body.id;
   const withName = (name: unknown, change = {}) => send(id, { subject: undefined, data: { name }, ...change });
-  t.match(storedContent(await withName('<A>')), { subject: '<A> & Co', html: '<b>&lt;A&gt;</b>', text: '<A>' });
-  t.match(storedContent(await withName('A', { subject: null })), { subject: 'A & Co' }, 'null is left out');
-  t.match(storedContent(await withName('A', { subject: '{{ name }}' })), { subject: '{{ name }}' }, 'as it is');
-  t.match(storedContent(await withName('x'.repeat(993))), { subject: `${'x'.repeat(993)} & Co` });
-  t.match(storedContent(await withName('😀'.repeat(993))), { subject: `${'😀'.repeat(993)} & Co` }, 'characters');
+  t.match(await storedContent(await withName('<A>')), { subject: '<A> & Co', html: '<b>&lt;A&gt;</b>', text: '<A>' });
+  t.match(await storedContent(await withName('A', { subject: null })), { subject: 'A & Co' }, 'null is left out');
+  t.match(await storedContent(await withName('A', { subject: '{{ name }}' })), { subject: '{{ name }}' }, 'as it is');
+  t.match(await storedContent(await withName('x'.repeat(993))), { subject: `${'x'.repeat(993)} & Co` });
+  t.match(await storedContent(await withName('😀'.repeat(993))), { subject: `${'😀'.repeat(993)} & Co` }, 'characters');
   const refused: [name: unknown, message: RegExp][] = [
     ['x'.repeat(994), /^template_id: the template's subject can't be rendered: produces more than 998 characters\.$/],
     ['A\r\nBcc: x@y.test', /^template_id: the template's subject .* control characters/],
@@ -163,7 +163,7 @@ t.test('a call without a subject needs a template that has one', async (t) => {
 t.test('parts do not see what others did to the data', async (t) => {
   const counter = '{% increment n %}{{ n }}';
   const id = (await create({ name: 'test', html: counter, text: counter, subject: counter })).body.id;
-  const { subject, html, text } = storedContent(await send(id, { subject: undefined, data: { n: 5 } }));
+  const { subject, html, text } = await storedContent(await send(id, { subject: undefined, data: { n: 5 } }));
   t.equal(html, text);
   t.equal(subject, text);
 });
@@ -203,14 +203,14 @@ t.test('what was rendered is what is sent; later edits change nothing', async (t
   await replace(id, { name: 'x', text: 'new {{ name }}' });
   const after = await send(id, { data: { name: '<Jo>' } });
   await api.call('DELETE', `/templates/${id}`, { key: tenant.key });
-  t.same(storedContent(before), { subject: 'Hi {{ name }}', html: '<p>&lt;Jo&gt;</p><Jo>', text: 'Hi <Jo>' });
-  t.same(storedContent(after), { subject: 'Hi {{ name }}', html: null, text: 'new <Jo>' });
+  t.same(await storedContent(before), { subject: 'Hi {{ name }}', html: '<p>&lt;Jo&gt;</p><Jo>', text: 'Hi <Jo>' });
+  t.same(await storedContent(after), { subject: 'Hi {{ name }}', html: null, text: 'new <Jo>' });
 });
 
 t.test('data: an object, empty when absent, with whatever it holds', async (t) => {
   const id = await templateOf({ text: '[{{ a }}{{ __proto__ }}{{ list.size }}]' });
-  for (const data of [undefined, null, {}]) t.equal(storedContent(await send(id, { data })).text, '[]');
-  t.equal(storedContent(await send(id, { data: { a: 1, list: [1, 2] } })).text, '[12]');
+  for (const data of [undefined, null, {}]) t.equal((await storedContent(await send(id, { data }))).text, '[]');
+  t.equal((await storedContent(await send(id, { data: { a: 1, list: [1, 2] } }))).text, '[12]');
   for (const data of [[], 'x', 5, true]) {
     t.match(await send(id, { data }), { status: 400, body: { message: /^data: must be an object/ } });
   }
@@ -226,7 +226,7 @@ t.test('data with as many keys as fit into a call', async (t) => {
   const keys = Array.from({ length: 520_000 }, (_, n) => `"${n.toString(36)}":0`);
   const data = JSON.parse(`{${keys.join()}}`);
   const id = await templateOf({ text: 'found {{ b4ci }}' });
-  t.equal(storedContent(await send(id, { data })).text, 'found 0');
+  t.equal((await storedContent(await send(id, { data }))).text, 'found 0');
 });
 
 t.test('a template that does not render: part, line and column; nothing is queued', async (t) => {

@@ -20,14 +20,19 @@ export const HOMES: Readonly<Record<string, Home>> = {
   base: { tier: 0 },
 
   observe: { tier: 1 },
+  'observe/traces': { tier: 1, partOf: 'observe' },
   // Parts get the values they need, not the configuration: so a part can be tested without one.
   config: { tier: 1, onlyFor: ['operator', 'cli', 'daemon', 'sandbox', 'main'] },
   http: { tier: 1 },
   threads: { tier: 1 },
   'protocol/mail': { tier: 1 },
   'protocol/mail/inbound': { tier: 1, partOf: 'protocol/mail' },
+  'protocol/mail/written': { tier: 1, partOf: 'protocol/mail', siblings: ['protocol/mail/inbound'] },
   'protocol/dns': { tier: 1 },
   'protocol/smtp': { tier: 1, siblings: ['protocol/mail'] },
+
+  // What the two listeners share: inbound mail, and mail that applications hand in.
+  'smtp-listener': { tier: 2 },
 
   store: { tier: 2 },
   // Everybody else knows the contracts only, so that a second driver can take its place.
@@ -50,9 +55,11 @@ export const HOMES: Readonly<Record<string, Home>> = {
   templates: { tier: 3, siblings: ['events'] },
   suppression: { tier: 3, siblings: ['events'] },
   classify: { tier: 3, siblings: ['events'] },
+  certificates: { tier: 3 },
   links: { tier: 3, siblings: ['events'] },
 
   submission: { tier: 4 },
+  'submission/door': { tier: 4, partOf: 'submission' },
   delivery: { tier: 4 },
   // In the order of the journey backwards: each room knows those in front of it in this list, as far as it names them.
   'delivery/courier': { tier: 4, partOf: 'delivery' },
@@ -100,11 +107,12 @@ export const HOMES: Readonly<Record<string, Home>> = {
   'portal/templates': { tier: 5, partOf: 'portal' },
   'portal/mails': { tier: 5, partOf: 'portal' },
   'portal/dmarc': { tier: 5, partOf: 'portal' },
-  'portal/operator': { tier: 5, partOf: 'portal', siblings: ['portal/mails', 'portal/dmarc'] },
+  'portal/operator': { tier: 5, partOf: 'portal', siblings: ['portal/mails', 'portal/dmarc', 'portal/overview'] },
   public: { tier: 5 },
   'links/pages': { tier: 5 },
   cli: { tier: 5, siblings: ['operator'] },
-  'cli/commands': { tier: 5, partOf: 'cli' },
+  'cli/commands': { tier: 5, partOf: 'cli', siblings: ['cli/setup'] },
+  'cli/setup': { tier: 5, partOf: 'cli' },
 
   daemon: { tier: 6 },
   sandbox: { tier: 6, siblings: ['daemon'] },
@@ -123,6 +131,9 @@ export const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
   parse5: ['links'],
   mailparser: ['portal/mails'],
   piscina: ['threads'],
+  'acme-client': ['certificates'],
+  '@peculiar/x509': ['certificates'],
+  'smtp-server': ['smtp-listener', 'inbound', 'submission/door', 'sandbox'],
 };
 
 /** What a command may only load when it runs: reading its arguments, and asking the daemon, must not wait for them. */

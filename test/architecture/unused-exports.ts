@@ -21,7 +21,7 @@ const WHOLE =
 const BY_URL = /new URL\(\s*'(\.[^']+\.ts)'/g;
 
 export function readAll(root: string): CheckedFile[] {
-  const files = globSync('{src,test,bench,scripts}/**/*.ts', { cwd: root }).sort();
+  const files = globSync('{src,test,bench,scripts,packaging}/**/*.ts', { cwd: root }).sort();
   return files.map((file) => ({
     file: file.split(path.sep).join('/'),
     text: readFileSync(path.join(root, file), 'utf8'),

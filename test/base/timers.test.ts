@@ -43,6 +43,32 @@ t.test('a failure is told, and the next run comes all the same', async (t) => {
   t.match(timers.list(), [{ lastResult: 'fine' }]);
 });
 
+t.test('a timer that is hastened runs at the next look, also again after a run in progress', async (t) => {
+  const { timers } = fakeTimers();
+  t.teardown(() => timers.stop());
+  const runs: PromiseWithResolvers<string>[] = [];
+  const run = () => {
+    runs.push(Promise.withResolvers());
+    return runs.at(-1)!.promise;
+  };
+  timers.add({ name: 'daily', periodMs: 1_000_000, run });
+  timers.hasten('daily');
+  timers.hasten('no such timer');
+  const first = timers.tick();
+  t.equal(runs.length, 1);
+  timers.hasten('daily');
+  await timers.tick();
+  t.equal(runs.length, 1, 'not beside the first');
+  runs[0]!.resolve('one');
+  await first;
+  const second = timers.tick();
+  runs[1]!.resolve('two');
+  await second;
+  t.match(timers.list(), [{ lastResult: 'two' }]);
+  await timers.tick();
+  t.equal(runs.length, 2);
+});
+
 t.test('runs of one timer never overlap, and stop waits for the one that runs', async (t) => {
   const { clock, timers } = fakeTimers();
   let started = 0;

@@ -53,11 +53,11 @@ async function main(): Promise<number> {
       if (problems.length > 0) console.log(`\n${name}: ${problems.length}`);
       for (const problem of problems.slice(0, MAX_EXAMPLES)) console.log(`  ${problem}`);
     }
-    const { lost, withoutEffect, twice, submittedTwice, events, attempts, other } = findings;
+    const { lost, altered, withoutEffect, twice, submittedTwice, events, attempts, other } = findings;
     console.log(`\nseed ${seed}: ${losses.kills} kills (${losses.powerCuts} power cuts) in ${minutes()} minutes`);
     console.log(describe(losses));
     console.log(
-      `lost ${lost.length}, reports without effect ${withoutEffect.length} of ${losses.reports}, ` +
+      `lost ${lost.length}, altered ${altered.length}, reports without effect ${withoutEffect.length} of ${losses.reports}, ` +
         `twice without a reason ${twice.length}, submitted twice ${submittedTwice.length}, ` +
         `events ${events.length}, attempts ${attempts.length}, other ${other.length}`,
     );
@@ -92,10 +92,21 @@ function readCall(): Call | string {
   }
 }
 
-function describe({ promised, arrived, twice, inFlight, kills, repeats, replays, reports }: Losses): string {
+function describe({
+  promised,
+  queued,
+  leftovers,
+  arrived,
+  twice,
+  inFlight,
+  kills,
+  repeats,
+  replays,
+  reports,
+}: Losses): string {
   const perKill = kills === 0 ? 0 : inFlight / kills;
   return (
-    `${promised} messages promised, ${arrived} arrived, twice ${twice} of ${inFlight} in flight ` +
+    `${promised} messages promised over HTTP and ${queued} over SMTP (${leftovers} pieces cut off), ${arrived} arrived, twice ${twice} of ${inFlight} in flight ` +
     `(${perKill.toFixed(1)} per kill); ${repeats} repeated calls, ${replays} of them replays; ${reports} reports taken`
   );
 }

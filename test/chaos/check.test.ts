@@ -12,7 +12,7 @@ function message(id: string, fate: string, change: Partial<StoredMessage> = {}):
     complained: false,
     events: ['email.delivered'],
   };
-  return [id, { id, recipient, ...usual, ...change }];
+  return [id, { id, submissionId: `s-${id}`, recipient, ...usual, ...change }];
 }
 
 /** A mail that was delivered, one that was refused, one that bounced later, one that was complained about. */
@@ -30,14 +30,18 @@ function world() {
     submissionsByKey: new Map([['k1', ['s1']]]),
     inboundKept: new Map(),
     unreadable: 0,
+    oddWrittenMails: [] as string[],
+    leftovers: 0,
     oddWebhookAttempts: [],
   } satisfies Facts;
   const witness = {
-    promised: new Set(['m1', 'm2', 'm3', 'm4']),
+    promised: new Set(['m1', 'm2', 'm3']),
+    queued: new Map([['s-m4', ['spam-m4@receiver.test']]]),
     submissions: new Map([['k1', new Set(['s1'])]]),
     receiver: {
       times: new Map(['m1', 'm3', 'm4'].map((id) => [id, 1])),
       idsByRecipient: new Map([['plain-m1@receiver.test', new Set(['m1'])]]),
+      altered: [] as string[],
     },
     inFlight: new Map<string, number>(),
     reports: new Map<string, 'dsn' | 'arf'>([
@@ -63,6 +67,15 @@ const FAULTS: [string, keyof Findings, (world: World) => void][] = [
     },
   ],
   ['it is delivered, and never arrived', 'lost', ({ witness }) => witness.receiver.times.delete('m1')],
+  [
+    'a reply at the SMTP door named another submission',
+    'lost',
+    ({ facts }) => Object.assign(facts.messages.get('m4')!, { submissionId: 's-m9' }),
+  ],
+  ['one recipient was left out', 'lost', ({ witness }) => witness.queued.get('s-m4')!.push('plain-m5@receiver.test')],
+  ['a body is not what it was', 'altered', ({ witness }) => witness.receiver.altered.push('m1')],
+  ['a piece is missing', 'altered', ({ facts }) => facts.oddWrittenMails.push('s-m4')],
+  ['pieces of a mail that was cut off stay', 'other', ({ facts }) => Object.assign(facts, { leftovers: 3 })],
   ['it is still queued', 'lost', ({ facts }) => Object.assign(facts.messages.get('m1')!, { state: 'queued' })],
   ['it failed without a reason', 'lost', ({ facts }) => Object.assign(facts.messages.get('m1')!, { state: 'failed' })],
   ['a bounce changed nothing', 'withoutEffect', ({ facts }) => facts.messages.get('m3')!.events.pop()],

@@ -8,9 +8,11 @@ import type { Facts, StoredMessage } from './store-under-test.ts';
 export interface Witness {
   /** Message ids out of 202 answers. */
   promised: ReadonlySet<string>;
+  /** Out of 250 replies at the SMTP door: recipients by the submission that was named. */
+  queued: ReadonlyMap<string, readonly string[]>;
   /** The submission ids that each idempotency key was answered with. */
   submissions: ReadonlyMap<string, ReadonlySet<string>>;
-  receiver: Pick<Receiver, 'times' | 'idsByRecipient'>;
+  receiver: Pick<Receiver, 'times' | 'idsByRecipient' | 'altered'>;
   /** How many kills fell while a message was in flight. */
   inFlight: ReadonlyMap<string, number>;
   /** Reports that were answered 250. */
@@ -21,6 +23,8 @@ export interface Witness {
 export interface Findings {
   /** Promised, and neither arrived nor has an end state that the receiver explains. */
   lost: string[];
+  /** Written mails that arrived otherwise than they were written, or whose pieces are not all there. */
+  altered: string[];
   /** Answered 250, and not what became of the message. */
   withoutEffect: string[];
   /** Arrived more often than kills explain. */
@@ -35,13 +39,17 @@ export interface Findings {
 
 export function check(witness: Witness, facts: Facts): Findings {
   return {
-    lost: lost(witness, facts),
+    lost: [...lost(witness, facts), ...notQueued(witness, facts)],
+    altered: [...witness.receiver.altered, ...facts.oddWrittenMails],
     withoutEffect: withoutEffect(witness, facts),
     twice: twice(witness),
     submittedTwice: submittedTwice(witness, facts),
     events: [...oddEvents(facts), ...notTold(witness, facts)],
     attempts: [...oddAttempts(witness, facts), ...facts.oddWebhookAttempts],
-    other: facts.damage === null ? [] : [`the database is damaged: ${facts.damage}`],
+    other: [
+      ...(facts.damage === null ? [] : [`the database is damaged: ${facts.damage}`]),
+      ...(facts.leftovers === 0 ? [] : [`${facts.leftovers} pieces of mails that were not accepted stay`]),
+    ],
   };
 }
 
@@ -59,6 +67,12 @@ function lost({ promised, receiver }: Witness, { messages }: Facts): string[] {
     if (problem !== null) problems.push(`${message.id} (${message.recipient}): ${problem}`);
   }
   return problems;
+}
+
+function notQueued({ queued }: Witness, { messages }: Facts): string[] {
+  const stored = new Set([...messages.values()].map(({ submissionId, recipient }) => `${submissionId} ${recipient}`));
+  const due = [...queued].flatMap(([id, recipients]) => recipients.map((recipient) => `${id} ${recipient}`));
+  return due.filter((one) => !stored.has(one)).map((one) => `${one}: queued, and not in the store`);
 }
 
 function problemWith({ recipient, state }: StoredMessage, hasArrived: boolean): string | null {

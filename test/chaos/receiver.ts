@@ -2,6 +2,7 @@
 // message at the moment of its final dot, and says which mails are to be reported later.
 
 import type { ReceivedMail, SinkOptions, SinkReply } from '../support/mail-sink.ts';
+import { isUnbroken } from '../support/sealed-mail.ts';
 import { messageIdOf } from '../support/world.ts';
 
 /** What becomes of a mail; the local part begins with it. */
@@ -15,6 +16,9 @@ const SHARES: readonly [Fate, number][] = [
   ['late', 15],
   ['spam', 7],
 ];
+
+/** Their addresses are suppressed afterwards. */
+export const ENDING_BADLY: ReadonlySet<Fate> = new Set<Fate>(['gone', 'late', 'spam']);
 
 export function drawFate(random: () => number): Fate {
   let draw = random() * 100;
@@ -41,6 +45,8 @@ export class Receiver {
   readonly idsByRecipient = new Map<string, Set<string>>();
   /** Ids that came since the last kill. */
   readonly sinceKill = new Set<string>();
+  /** Written mails that came with another body than theirs. */
+  readonly altered: string[] = [];
   readonly #deferredOnce = new Set<string>();
   readonly #report: (report: ToReport) => void;
 
@@ -69,6 +75,7 @@ export class Receiver {
     const before = this.times.get(id) ?? 0;
     this.times.set(id, before + 1);
     this.sinceKill.add(id);
+    if (!isUnbroken(mail.raw)) this.altered.push(`${id} (${mail.to})`);
     this.idsByRecipient.set(mail.to, (this.idsByRecipient.get(mail.to) ?? new Set()).add(id));
     if (before === 0 && fate === 'late') this.#report({ id, kind: 'dsn', mail });
     if (before === 0 && fate === 'spam') this.#report({ id, kind: 'arf', mail });

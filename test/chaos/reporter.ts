@@ -89,12 +89,15 @@ async function send(port: number, { kind, mail }: ToReport): Promise<string> {
   }
 }
 
+/** What complaint loops send of a large message: its beginning. */
+const ORIGINAL_BYTES = 256 * 1024;
+
 function arfFor({ to, raw }: ToReport['mail']): Buffer {
   return composeArf({
     feedbackType: 'abuse',
     from: 'complaints@receiver.test',
     to: `fbl@${BOUNCES}`,
-    originalMessage: raw,
+    originalMessage: raw.subarray(0, ORIGINAL_BYTES),
     sourceIp: '192.0.2.1',
     arrivalDate: new Date(),
     reportedDomain: 'acme.test',

@@ -5,6 +5,7 @@
 
 import { fileURLToPath } from 'node:url';
 import type { Launch, Owner } from '../support/daemon-process.ts';
+import { type DoorAddress, findDoorAddress } from '../support/door-client.ts';
 import { publish, registerSender, type Sender, startWorld, type World } from '../support/world.ts';
 import { check, type Findings } from './check.ts';
 import { Client } from './clients.ts';
@@ -14,7 +15,7 @@ import { Receiver } from './receiver.ts';
 import { Reporter } from './reporter.ts';
 import { Scene } from './scene.ts';
 import { type Kill, randomFor, scheduleOf } from './schedule.ts';
-import { settle } from './settle.ts';
+import { settle, sweepLeftovers } from './settle.ts';
 import { sqliteUnderTest } from './sqlite-under-test.ts';
 import type { Facts, StoreUnderTest } from './store-under-test.ts';
 import { type Losses, Tally } from './tally.ts';
@@ -36,7 +37,8 @@ export interface ChaosResult {
 }
 
 const SOURCE_CACHE = fileURLToPath(new URL('../../scripts/source-cache.cjs', import.meta.url));
-const CLIENTS = 4;
+/** The last of them is slow. */
+const CLIENTS = 5;
 const ENDPOINTS = 2;
 /** Daemons that died by themselves. */
 const MAX_PROBLEMS = 5;
@@ -60,6 +62,7 @@ interface Stage extends World {
   sender: Sender;
   receiver: Receiver;
   reporter: Reporter;
+  door: DoorAddress;
   endpoints: FlakyEndpoint[];
   startMs: number;
 }
@@ -85,7 +88,12 @@ async function run(
   const { scene, sender, receiver, reporter, store } = on;
   const clients = Array.from({ length: CLIENTS }, (_, index) => {
     const name = `client${index}`;
-    return new Client(scene, sender, { name, random: randomFor(seed, name) });
+    return new Client(scene, sender, {
+      name,
+      random: randomFor(seed, name),
+      door: on.door,
+      isSlow: index === CLIENTS - 1,
+    });
   });
   const ordering = Promise.all(clients.map((client) => client.work()));
   const reporting = reporter.work();
@@ -112,6 +120,8 @@ async function run(
   await ordering;
   tally.losses.problems.push(...(await settle(on)));
   await reporting;
+  tally.losses.leftovers = store.facts(sender.tenantId).leftovers;
+  await sweepLeftovers(on.postrider.databaseFile);
   return conclude(on, tally, clients);
 }
 
@@ -120,6 +130,7 @@ function conclude(on: Stage, { losses, inFlight }: Tally, clients: Client[]): Ch
   const facts = store.facts(sender.tenantId);
   const witness = {
     promised: new Set(clients.flatMap(({ promised }) => promised)),
+    queued: new Map(clients.flatMap(({ queued }) => [...queued])),
     submissions: new Map(clients.flatMap(({ submissions }) => [...submissions])),
     ...{ receiver, inFlight, endpoints, reports: reporter.accepted },
   };
@@ -135,7 +146,8 @@ async function setUp(owner: Owner, seed: number): Promise<Stage> {
   const receiver = new Receiver((report) => reporter?.add(report));
   // As bin/postrider starts it: half of the processor time, so twice the kills.
   const launch: Launch = { nodeArguments: ['--require', SOURCE_CACHE] };
-  const world = await startWorld(owner, { sink: receiver.options, settings: SETTINGS, launch });
+  const address = await findDoorAddress();
+  const world = await startWorld(owner, { sink: receiver.options, settings: { ...SETTINGS, ...address }, launch });
   const store = sqliteUnderTest(world.postrider.folder, launch);
   const startedAt = Date.now();
   const daemon = await world.postrider.serve();
@@ -155,5 +167,5 @@ async function setUp(owner: Owner, seed: number): Promise<Stage> {
   }
   const scene = new Scene(daemon);
   reporter = new Reporter(scene, randomFor(seed, 'reports'));
-  return { ...world, store, scene, sender, receiver, reporter, endpoints, startMs };
+  return { ...world, store, scene, sender, receiver, reporter, endpoints, startMs, door: address.submission };
 }

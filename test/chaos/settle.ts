@@ -1,6 +1,9 @@
 // The end of a chaos run: no more kills. Waits until mail, reports and webhooks have come to rest, as long as
 // something still moves, and stops the daemon as an operator would.
 import { setTimeout as pause } from 'node:timers/promises';
+import { HOUR_MS } from '../../src/base/clock.ts';
+import { openSqliteStore } from '../../src/store/sqlite/open.ts';
+import { eraseOld } from '../../src/upkeep/retention.ts';
 import type { Daemon, Installation } from '../support/daemon-process.ts';
 import { patience } from '../support/patience.ts';
 import { describeDeath } from './execute-kill.ts';
@@ -55,4 +58,13 @@ async function rest(look: () => Partial<OpenWork> & { reports?: number }): Promi
 async function stopped(daemon: Daemon): Promise<string[]> {
   const ended = await daemon.stop();
   return ended.code === 0 ? [] : [`the last daemon ${describeDeath(daemon, ended)}`];
+}
+
+/** What the daemon's timer does after hours of which a test has none: while no daemon runs. */
+export async function sweepLeftovers(databaseFile: string): Promise<void> {
+  const store = await openSqliteStore({ file: databaseFile });
+  const clock = { now: () => Date.now() + 2 * HOUR_MS };
+  const kit = { store, clock, contentDays: 30, recordsDays: 90, auditDays: 400, pause: async () => {} };
+  await eraseOld(kit, new AbortController().signal);
+  await store.close();
 }

@@ -21,12 +21,15 @@ export function readFacts(db: Database.Database, tenantId: string): Facts {
     submissionsByKey: readSubmissions(db, tenant),
     inboundKept: readInbound(db),
     unreadable: Number(db.prepare("SELECT count(*) FROM inbound_mails WHERE kind = 'unreadable'").pluck().get()),
+    oddWrittenMails: readOddWrittenMails(db),
+    leftovers: Number(db.prepare(LEFTOVERS).pluck().get()),
     oddWebhookAttempts: readOddWebhookAttempts(db),
   };
 }
 
 interface MessageRow {
   id: Buffer;
+  submission_id: Buffer;
   recipient: string;
   state: string;
   attempts: number;
@@ -35,11 +38,14 @@ interface MessageRow {
 
 function readMessages(db: Database.Database, tenant: Buffer): Map<string, StoredMessage> {
   const messages = new Map<string, StoredMessage>();
-  const rows = db.prepare('SELECT id, recipient, state, attempts, complained FROM messages WHERE tenant_id = ?');
+  const rows = db.prepare(
+    'SELECT id, submission_id, recipient, state, attempts, complained FROM messages WHERE tenant_id = ?',
+  );
   for (const row of rows.iterate(tenant) as IterableIterator<MessageRow>) {
     const { recipient, state, attempts, complained } = row;
     const id = bytesToUuid(row.id);
-    const own = { id, recipient, state, attempts, complained: complained === 1 };
+    const submissionId = bytesToUuid(row.submission_id);
+    const own = { id, submissionId, recipient, state, attempts, complained: complained === 1 };
     messages.set(id, { ...own, attemptNumbers: [], events: [] });
   }
   const attempts = db.prepare(
@@ -70,6 +76,28 @@ function readInbound(db: Database.Database): Facts['inboundKept'] {
     )
     .all() as { why: string; mails: number }[];
   return new Map(rows.map(({ why, mails }) => [why, mails]));
+}
+
+const LEFTOVERS = `
+  SELECT count(*) FROM written_pieces p LEFT JOIN written_mails w ON w.seq = p.mail
+  WHERE w.seq IS NULL OR w.leftover_since IS NOT NULL`;
+
+function readOddWrittenMails(db: Database.Database): string[] {
+  const rows = db
+    .prepare(
+      `SELECT lower(hex(coalesce(w.submission_id, s.id))) AS id, w.leftover_since AS leftover, w.pieces AS due,
+         count(p.mail) AS pieces, w.bytes IS sum(length(p.bytes)) AS whole, s.id IS NOT NULL AS accepted
+       FROM written_mails w FULL JOIN (SELECT * FROM submissions WHERE source = 'smtp') s
+         ON s.tenant_id = w.tenant_id AND s.id = w.submission_id
+       LEFT JOIN written_pieces p ON p.mail = w.seq
+       GROUP BY w.seq, s.id
+       HAVING iif(accepted, leftover IS NOT NULL OR pieces IS NOT due OR NOT whole, leftover IS NULL)`,
+    )
+    .all() as { id: string; leftover: number | null; due: number | null; pieces: number; accepted: number }[];
+  return rows.map(
+    ({ id, leftover, due, pieces, accepted }) =>
+      `${id}: ${accepted ? 'accepted' : 'not accepted'}, left over since ${leftover}, ${pieces} pieces of ${due}`,
+  );
 }
 
 function readOddWebhookAttempts(db: Database.Database): string[] {

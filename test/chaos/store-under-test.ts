@@ -37,6 +37,7 @@ export interface OpenWork {
 
 export interface StoredMessage {
   id: string;
+  submissionId: string;
   recipient: string;
   state: string;
   attempts: number;
@@ -58,6 +59,10 @@ export interface Facts {
   inboundKept: Map<string, number>;
   /** How many inbound mails were kept because nobody could read them. */
   unreadable: number;
+  /** Written mails that are neither accepted whole nor left over, or that cannot be read. */
+  oddWrittenMails: string[];
+  /** Pieces of mails that were not accepted. */
+  leftovers: number;
   /** Webhook deliveries whose recorded attempts are not what was counted. */
   oddWebhookAttempts: string[];
 }

@@ -18,11 +18,15 @@ export interface Losses {
   /** Summed over all kills. */
   inFlight: number;
   readonly promised: number;
+  /** Messages that a 250 at the SMTP door promised. */
+  readonly queued: number;
   readonly arrived: number;
   readonly twice: number;
   readonly repeats: number;
   readonly replays: number;
   readonly reports: number;
+  /** Pieces of mails that kills cut off, at the end and before the sweep. */
+  leftovers: number;
   /** Errors and warnings that daemons logged, with how often. */
   logged: Map<string, number>;
   /** Daemons that died without a kill, damaged databases. */
@@ -50,6 +54,9 @@ export class Tally {
       get promised() {
         return sum(({ promised }) => promised.length);
       },
+      get queued() {
+        return sum(({ queued }) => [...queued.values()].flat().length);
+      },
       get arrived() {
         return receiver.times.size;
       },
@@ -65,6 +72,7 @@ export class Tally {
       get reports() {
         return reporter.accepted.size;
       },
+      leftovers: 0,
       logged: new Map(),
       problems: [],
     };

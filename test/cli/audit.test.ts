@@ -5,6 +5,7 @@ import path from 'node:path';
 import t, { type Test } from 'tap';
 import { systemClock } from '../../src/base/clock.ts';
 import { IdSource } from '../../src/base/ids.ts';
+import { MASTER_KEY_BYTES, Vault } from '../../src/base/vault.ts';
 import { COMMAND_NAMES } from '../../src/cli/registry.ts';
 import type { OperatorServices } from '../../src/operator/operator-services.ts';
 import type { AuditEntry } from '../../src/store/audit.ts';
@@ -15,9 +16,12 @@ import { NO_ROUTE } from '../../src/store/suppressions.ts';
 import { newProgram } from '../support/program.ts';
 import { addWaitingMessage } from './waiting-message.ts';
 
+const MASTER_KEY = Buffer.alloc(MASTER_KEY_BYTES, 1);
+
 const CHANGE_NOTHING = [
-  ...['serve', 'sandbox', 'doctor', 'doctor daemon', 'config check', 'config print'],
-  ...['tenant list', 'tenant show', 'key list', 'domain list', 'queue list', 'queue show', 'queue sources'],
+  ...['serve', 'sandbox', 'doctor', 'doctor daemon', 'dns', 'config check', 'config print', 'upgrade'],
+  ...['tenant list', 'tenant show', 'key list', 'domain list', 'domain records', 'certificate list'],
+  ...['queue list', 'queue find', 'queue show', 'queue sources', 'restore drill'],
   ...['suppression list', 'suppression doubts', 'webhook list', 'webhook attempts', 'inbound list', 'inbound show'],
   ...['dmarc list', 'dmarc show', 'address explain', 'bounce reply', 'bounce explain'],
 ];
@@ -47,6 +51,13 @@ const PLAYS: Readonly<Record<string, readonly [action: string, play: Play]>> = {
   'queue resume': ['queue.resume', ({ run, messageId }) => run('queue', 'resume', messageId)],
   'queue cancel': ['queue.cancel', ({ run, tenantId }) => run('queue', 'cancel', '--tenant', tenantId)],
   'queue move': ['queue.move', moveScheduled],
+  'queue release': [
+    'queue.release',
+    async ({ run, withStore }) => {
+      await withStore((store) => store.queue.holdUnfinished({ now: Date.now(), notBefore: 0 }));
+      return run('queue', 'release');
+    },
+  ],
   'suppression add': [
     'suppression.added',
     ({ run, tenantId }) => run('suppression', 'add', '--tenant', tenantId, ...TO),
@@ -55,6 +66,8 @@ const PLAYS: Readonly<Record<string, readonly [action: string, play: Play]>> = {
     'suppression.removed',
     ({ run, tenantId }) => run('suppression', 'remove', '--tenant', tenantId, ...TO),
   ],
+  'domain add': ['domain.created', ({ run, tenantId }) => run('domain', 'add', 'new.test', '--tenant', tenantId)],
+  'domain verify': ['domain.checked', verifyInVain],
   'suppression import': ['suppression.imported', importList],
   'suppression export': [
     'suppression.exported',
@@ -75,9 +88,17 @@ const PLAYS: Readonly<Record<string, readonly [action: string, play: Play]>> = {
 async function moveScheduled({ run, withStore }: Stage) {
   const soon = Date.now() + 3_600_000;
   const parts = (store: Store) => ({ store, clock: systemClock, ids: new IdSource() }) as never;
-  const { messageId } = await withStore((store) => addWaitingMessage(parts(store), soon));
+  const { messageId } = await withStore((store) => addWaitingMessage(parts(store), { sendAt: soon }));
   return run('queue', 'move', messageId, '--to', new Date(soon + 1000).toISOString());
 }
+
+/** No DNS server answers; the attempt counts. */
+function verifyInVain({ run }: Stage) {
+  return run('domain', 'verify', 'new.test').catch(() => {});
+}
+
+/** test/thorough/cli/setup.test.ts, which has a machine to set up. */
+const TRIED_ELSEWHERE = ['setup', 'certificate renew'];
 
 const TO = ['--address', 'joe@x.test'];
 
@@ -120,6 +141,7 @@ async function openStage(t: Test): Promise<Stage> {
   const program = newProgram();
   t.teardown(program.remove);
   const { folder, json: run } = program;
+  fs.appendFileSync(program.configFile, '[dns]\nservers = ["127.0.0.1:9"]\n');
   await run('migrate');
   const withStore: Stage['withStore'] = async (work) => {
     const store = await openSqliteStore({ file: path.join(program.dataDir, 'postrider.db') });
@@ -129,12 +151,13 @@ async function openStage(t: Test): Promise<Stage> {
       await store.close();
     }
   };
+  fs.writeFileSync(path.join(program.dataDir, 'master.key'), MASTER_KEY.toString('base64'), { mode: 0o600 });
   const ids = new IdSource();
   const made = await withStore(async (store) => {
     const message = await addWaitingMessage({ store, ids, clock: systemClock } as OperatorServices);
     const { tenantId } = message;
     const url = 'https://hooks.example.com/';
-    const secret = { masterKeyId: 'none', sealed: Buffer.alloc(28) };
+    const secret = new Vault([MASTER_KEY]).seal(Buffer.alloc(28), 'here');
     const webhook = { id: ids.next(), tenantId, url, target: url, description: null, createdAt: Date.now(), secret };
     await store.webhooks.createWebhook(webhook, 50);
     return { ...message, webhookId: webhook.id };
@@ -143,7 +166,7 @@ async function openStage(t: Test): Promise<Stage> {
 }
 
 t.test('every command that changes something', async (t) => {
-  const changing = COMMAND_NAMES.filter((name) => !CHANGE_NOTHING.includes(name));
+  const changing = COMMAND_NAMES.filter((name) => ![...CHANGE_NOTHING, ...TRIED_ELSEWHERE].includes(name));
   t.same(changing.sort(), Object.keys(PLAYS).sort(), 'is tried here');
   const stage = await openStage(t);
   const log = () => stage.withStore((store) => store.audit.listAllAudit({ before: null, limit: 1000 }));

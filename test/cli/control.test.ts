@@ -43,6 +43,7 @@ async function startDaemonSide(t: Test) {
     scheduling: createScheduling({ ...parts, log: silentLogger, lifetimeMs: HOUR_MS, onScheduled: () => {} }),
     isSandbox: false,
     vault: () => new Vault([Buffer.alloc(MASTER_KEY_BYTES, 3)]),
+    domains: () => Promise.reject(new Error('no domains here')) as never,
     tenantChanged: ({ id }) => void changedTenants.push(id),
     receiverTrusted: () => {},
     inboundWaits: () => {},
@@ -113,6 +114,22 @@ t.test('the queue', async (t) => {
   for (const verb of ['retry', 'cancel']) {
     t.match(await program.runHere('queue', verb, messageId), { code: 1, stderr: /is not waiting: it is canceled/ });
   }
+});
+
+t.test('a message that was handed in by SMTP says so, and the Message-ID of its application', async (t) => {
+  const { program, services } = await startDaemonSide(t);
+  const name = 'order-4711@app.example';
+  const header = Buffer.from(`Message-ID: <${name}>\r\n`);
+  const last = Buffer.from('Hello\r\n');
+  const mail = { header, pieces: 1, bytes: last.length, last, bodyHash: '', eightBit: false, messageId: name };
+  const { messageId } = await addWaitingMessage(services, { written: { source: 'smtp', ...mail } });
+  t.match(await program.json('queue', 'show', messageId), { source: 'smtp', header_message_id: name });
+  t.match(await program.runHere('queue', 'show', messageId), {
+    stdout: /^source: +smtp\nheader message id: +order-4711@app\.example$/m,
+  });
+  const other = await addWaitingMessage(services);
+  const shown = await program.json('queue', 'show', other.messageId);
+  t.notOk('source' in shown || 'header_message_id' in shown, 'mail over HTTP says nothing');
 });
 
 t.test('the socket obeys its owner only', async (t) => {

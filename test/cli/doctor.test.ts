@@ -6,23 +6,14 @@ import { doctorDaemon } from '../../src/cli/commands/doctor.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { install } from '../support/daemon-process.ts';
 import { startDnsServer } from '../support/dns-server.ts';
-import { newProgram } from '../support/program.ts';
+import { programWithDns } from './program-with-dns.ts';
 
 const NO_NETWORK = '[doctor]\nmail_domains = []\nknown_domains = []\ntime_sources = []\nblocklists = []\n';
 
-async function programWithDns(t: Test) {
-  const dns = await startDnsServer();
-  const program = newProgram();
-  t.teardown(() => {
-    program.remove();
-    return dns.close();
-  });
-  fs.appendFileSync(program.configFile, `[dns]\nservers = ["${dns.endpoint}"]\n${NO_NETWORK}`);
-  return { dns, program };
-}
+const withDns = (t: Test) => programWithDns(t, () => NO_NETWORK);
 
 t.test('something is wrong: exit 1, everything is said, the remedy on a line of its own', async (t) => {
-  const { program } = await programWithDns(t);
+  const { program } = await withDns(t);
   const { code, stdout, stderr } = await program.run('doctor');
   t.equal(code, 1);
   t.equal(stderr, '');
@@ -32,7 +23,7 @@ t.test('something is wrong: exit 1, everything is said, the remedy on a line of 
 });
 
 t.test('nothing is wrong: exit 0, and JSON that programs can read', async (t) => {
-  const { dns, program } = await programWithDns(t);
+  const { dns, program } = await withDns(t);
   fs.appendFileSync(program.configFile, '[service]\nbase_url = "http://mail.service.test"\n');
   dns.set('mail.service.test', 'A', ['198.41.0.4']);
   dns.set('4.0.41.198.in-addr.arpa', 'PTR', ['mail.service.test']);
@@ -53,7 +44,7 @@ t.test('nothing is wrong: exit 0, and JSON that programs can read', async (t) =>
 });
 
 t.test('a well-known domain that does not exist, as the DNS servers say', async (t) => {
-  const { program, dns } = await programWithDns(t);
+  const { program, dns } = await withDns(t);
   const text = fs
     .readFileSync(program.configFile, 'utf8')
     .replace('known_domains = []', 'known_domains = ["big.test"]');
@@ -64,7 +55,7 @@ t.test('a well-known domain that does not exist, as the DNS servers say', async 
 });
 
 t.test('a damaged database is found, and nothing is changed in it', async (t) => {
-  const { program } = await programWithDns(t);
+  const { program } = await withDns(t);
   const file = path.join(program.dataDir, 'postrider.db');
   const store = await openSqliteStore({ file });
   await store.close();

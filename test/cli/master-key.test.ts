@@ -2,10 +2,14 @@ import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
 import t from 'tap';
+import { masterKeyId, Vault } from '../../src/base/vault.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { inspectKeyFile, loadMasterKeys, parseMasterKeys } from '../../src/operator/master-key.ts';
+import { openSqliteStore } from '../../src/store/sqlite/open.ts';
+import { newTenant } from '../../src/tenants/tenant-service.ts';
 import { testFolder } from '../support/test-folder.ts';
 
+const ID = '01a1fa75-69d8-7000-b301-908cb7826839';
 const FIRST = Buffer.alloc(32, 1);
 const SECOND = Buffer.alloc(32, 2);
 
@@ -67,6 +71,29 @@ t.test('without any, one is made once, for its owner only, with a warning', asyn
     first,
   );
   t.equal(warnings.length, 1);
+});
+
+t.test('what other kinds of secrets need is asked of the newest of each', async (t) => {
+  const dir = testFolder(t, { 'master.key': FIRST.toString('base64') });
+  fs.chmodSync(path.join(dir, 'master.key'), 0o600);
+  const store = await openSqliteStore({ file: path.join(dir, 'postrider.db') });
+  const config = configWith({ POSTRIDER_DATA_DIR: dir });
+  const warnings: string[] = [];
+  const load = () => loadMasterKeys(config, (message) => warnings.push(message));
+  const tenant = newTenant({ id: ID, name: 'Acme', status: 'active', createdAt: 1 });
+  await store.tenants.createTenant(tenant);
+  const domain = { id: ID, tenantId: ID, name: 'acme.test', selector: 's', publicKeyB64: 'k', createdAt: 1 };
+  const sealedBy = (key: Buffer) => new Vault([key]).seal(Buffer.from('secret'), 'here');
+  await store.domains.createDomain({ ...domain, privateKey: sealedBy(SECOND) });
+  t.throws(load, /need the master key with the ID/, 'nothing else is there that the key could open');
+  const key = { purpose: 'tracking', keyId: 'a', publicPart: null, createdAt: 1 } as const;
+  await store.platformKeys.addPlatformKey({ ...key, secret: sealedBy(FIRST) });
+  t.same(load(), [FIRST]);
+  t.match(warnings, [new RegExp(`some secrets .* need the master key with the ID ${masterKeyId(SECOND)}, but`)]);
+  fs.appendFileSync(path.join(dir, 'master.key'), `\n${SECOND.toString('hex')}`);
+  t.same(load(), [FIRST, SECOND]);
+  t.equal(warnings.length, 1);
+  await store.close();
 });
 
 t.test('an empty or cut key file is not replaced: it would lose every secret', async (t) => {

@@ -37,8 +37,8 @@ const WRONG: [args: string, says: RegExp][] = [
   ['tenant create --name A -x', /unknown option -x/],
   ['tenant list --json=yes', /--json takes no value/],
   ['tenant list --config', /--config needs a value/],
-  ['tenant set --status active', /ID is missing/],
-  ['tenant set 7 --status active', /ID: "7" is not a valid ID/],
+  ['tenant set --status active', /TENANT is missing/],
+  ['tenant show a\u0007b', /TENANT: must not have control characters/],
   [`tenant set ${ID}`, /nothing to change: give at least one option/],
   [`tenant set ${ID} --tier 2k`, /--tier: "2k" must be one of 1k, 10k, uncapped, auto/],
   [`tenant set ${ID} --unsubscribe yes`, /--unsubscribe: "yes" must be on or off/],
@@ -66,6 +66,7 @@ const WRONG: [args: string, says: RegExp][] = [
   ['address explain', /ADDRESS is missing/],
   ['address explain a@example.com b@example.com', /unexpected argument "b@example.com"/],
   ['backup', /FILE is missing/],
+  ['upgrade', /--check is missing/],
   [`tenant create --name ${'x'.repeat(201)}`, /--name: must have at most 200 characters/],
   ['tenant create --name a\u0007b', /--name: must not have control characters/],
   [`key create --tenant ${ID} --scopes emails:send --name ${'x'.repeat(201)}`, /--name: must have at most 200/],
@@ -99,7 +100,7 @@ t.test("the usage that is printed is the command's own, and so for the program i
   t.equal(stdout, '');
   t.match(
     stderr,
-    /^postrider: --tenant is missing\n\nUsage: postrider key create --tenant ID --name NAME --scopes SCOPES/,
+    /^postrider: --tenant is missing\n\nUsage: postrider key create --tenant TENANT --name NAME --scopes SCOPES/,
   );
 });
 
@@ -126,7 +127,7 @@ t.test('help and version', async (t) => {
   t.same(await runInThisProcess(['--json', '--help']), all);
   t.same(await runInThisProcess(['-h']), all);
   const one = await runInThisProcess(['help', 'tenant', 'set']);
-  t.match(one.stdout, /^Usage: postrider tenant set ID \[--status STATUS\]/);
+  t.match(one.stdout, /^Usage: postrider tenant set TENANT \[--status STATUS\]/);
   t.same(await runInThisProcess(['tenant', 'set', '--help']), one, 'wherever it is asked');
   t.match(one.stdout, '/etc/postrider/postrider.toml');
   const sandbox = await runInThisProcess(['help', 'sandbox']);

@@ -1,5 +1,6 @@
 // A tenant with one message that waits in the queue, made through the store's own verbs.
 import type { OperatorServices } from '../../src/operator/operator-services.ts';
+import type { NewWrittenMail } from '../../src/store/written-mails.ts';
 import { createTenant } from '../../src/tenants/tenant-service.ts';
 
 export interface WaitingMessage {
@@ -7,10 +8,15 @@ export interface WaitingMessage {
   messageId: string;
 }
 
-/** With `sendAt` it is scheduled. */
+interface Waiting {
+  /** Then it is scheduled. */
+  sendAt?: number | null;
+  written?: NewWrittenMail;
+}
+
 export async function addWaitingMessage(
   services: OperatorServices,
-  sendAt: number | null = null,
+  { sendAt = null, written }: Waiting = {},
 ): Promise<WaitingMessage> {
   const { store, ids, clock } = services;
   const made = await createTenant(services, { name: 'Sender', status: 'active' });
@@ -34,8 +40,9 @@ export async function addWaitingMessage(
     from: { address: `app@${name}`, name: null },
     subject: 'Hello',
     html: null,
-    text: 'Hello',
+    text: written ? null : 'Hello',
     headers: [],
+    ...(written && { written }),
     recipients: [{ ...recipient, suppressionKey: 'joe@receiver.example' }],
     ...{ acceptedAt: now, sendAt, expiresAt: (sendAt ?? now) + 3_600_000 },
   });

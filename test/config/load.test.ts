@@ -179,4 +179,17 @@ t.test('warnings of what works and is unwise', async (t) => {
   t.same(warn({ ...named, POSTRIDER_METRICS_HOST: '0.0.0.0' }), [], 'it is off');
   t.same(warn({ ...named, POSTRIDER_METRICS_HOST: '0.0.0.0', POSTRIDER_METRICS_PORT: '9100' }), ['metrics.host']);
   t.same(warn({ ...named, POSTRIDER_WEBHOOKS_ALLOW_PRIVATE: 'true' }), ['webhooks.allow_private']);
+  const traced = { ...named, POSTRIDER_TRACES_HEADERS_FILE: import.meta.filename };
+  t.same(warn({ ...traced, POSTRIDER_TRACES_ENDPOINT: 'http://otlp.example.com:4318' }), ['traces.endpoint']);
+  t.same(warn({ ...traced, POSTRIDER_TRACES_ENDPOINT: 'http://127.0.0.1:4318' }), []);
+  t.same(warn({ ...traced, POSTRIDER_TRACES_ENDPOINT: 'https://otlp.example.com' }), []);
+});
+
+t.test("the receiver of traces is a URL, with or without OTLP's own path", async (t) => {
+  const endpoint = (text: string) => load({ env: { POSTRIDER_TRACES_ENDPOINT: text } }).config.traces.endpoint;
+  t.equal(endpoint('http://127.0.0.1:4318/'), 'http://127.0.0.1:4318');
+  t.equal(endpoint('https://otlp.example.com/a/v1/traces'), 'https://otlp.example.com/a');
+  t.equal(load({ env: {} }).config.traces.endpoint, null, 'off');
+  for (const wrong of ['127.0.0.1:4318', 'grpc://a.test:4317', 'http://me:secret@a.test', 'http://a.test/?key=secret'])
+    t.match(problemsOf({ env: { POSTRIDER_TRACES_ENDPOINT: wrong } }), [/^traces\.endpoint .*must be an http/]);
 });

@@ -35,7 +35,7 @@ export const healthCases: Cases<typeof HEALTH_RESPONSE> = {
     for (let answer = await send(); answer.status !== 202; answer = await send()) {
       t.match(
         [answer.status, answer.body.message],
-        [500, /^No new mail is taken at the moment: the database cannot be/],
+        [500, /^New mail is not accepted at the moment: the database cannot be/],
       );
       await pause(LOOK_EVERY_MS);
     }

@@ -17,11 +17,14 @@ function openOutbox() {
 t.test('what was said is posted before the work on a message begins', async (t) => {
   const { posts, outbox } = openOutbox();
   let postedBefore = -1;
-  const read = (): ContentResult => {
+  const read = async (): Promise<ContentResult> => {
     postedBefore = posts.length;
     return { kind: 'unreadable', reason: 'missing' };
   };
-  const contents: ContentReader = { read, readSome: (ids) => ids.map(read), attachments: () => [], close() {} };
+  const readSome: ContentReader['readSome'] = (ids) => Promise.all(ids.map(read));
+  const contents: ContentReader = {
+    ...{ read, readSome, attachments: async () => [], piece: () => Promise.reject(new Error('missing')), close() {} },
+  };
   const key = { id: 'a', key: Buffer.alloc(32, 2) };
   const prepare = createPrepare({
     contents,

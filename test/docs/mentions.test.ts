@@ -15,7 +15,7 @@ const FILE_IN_COMMENT = /(?<![\w/.-])(?:[\w-]+\/)*[\w-]+\.ts\b/g;
 const SCRIPTS: Record<string, string> = JSON.parse(fs.readFileSync(path.join(ROOT, 'package.json'), 'utf8')).scripts;
 const SECTIONS = [...new Set(ALL_KEYS.map(({ name }) => name.split('.')[0]))];
 
-const FOLDERS = '(?:\\.ci|bench|bin|config|docs|schema|scripts|shims|src|systemd|test)';
+const FOLDERS = '(?:\\.ci|bench|bin|config|docs|packaging|schema|scripts|shims|src|systemd|test)';
 
 for (const page of PAGES) {
   t.test(page, async (t) => {

@@ -5,7 +5,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import type { Test } from 'tap';
-import { reservePort } from '../../src/http/reserve-port.ts';
+import { findFreePort } from '../support/free-port.ts';
 import type { Place } from './walk-page.ts';
 
 const CHECKOUT = path.join(import.meta.dirname, '../..');
@@ -19,7 +19,7 @@ export async function newMachine(t: Test, configuration: string, env: Record<str
   fs.symlinkSync(CHECKOUT, path.join(root, 'opt/postrider'));
   fs.writeFileSync(path.join(root, 'etc/postrider/postrider.toml'), configuration);
 
-  const port = await reservePort('127.0.0.1', 0);
+  const port = await findFreePort();
   const differences: Record<string, string> = { 'http://127.0.0.1:8080': `http://127.0.0.1:${port}` };
   for (const folder of ['/etc/', '/opt/', '/usr/local/', '/var/']) differences[folder] = root + folder;
   const machineEnv = {

@@ -26,6 +26,8 @@ export interface Page {
   snippets: Snippet[];
   /** The texts of its toml blocks. */
   configurations: string[];
+  /** The texts of its yaml blocks: the configuration of another program. */
+  foreign: string[];
   /** What keeps the page from being tested, one sentence each. */
   problems: string[];
 }
@@ -42,7 +44,7 @@ interface Block {
 const MARKER = /^<!-- (not run|beforehand|repeated): (\S.*) -->$/;
 
 export function readPage(markdown: string): Page {
-  const page: Page = { snippets: [], configurations: [], problems: [] };
+  const page: Page = { snippets: [], configurations: [], foreign: [], problems: [] };
   // The snippet whose output may still follow, and the section that it stands in.
   let open: { snippet: Snippet; section: number } | null = null;
   for (const { line, language, text, marker, section } of blocksOf(markdown)) {
@@ -62,6 +64,9 @@ export function readPage(markdown: string): Page {
       case 'toml':
         page.configurations.push(text);
         break;
+      case 'yaml':
+        page.foreign.push(text);
+        break;
       case 'js': // for readers' own programs: test/webhooks/verify-snippet.test.ts and test/clients run them
       case 'python':
       case 'go':
@@ -70,7 +75,7 @@ export function readPage(markdown: string): Page {
       case 'ruby':
         break;
       default:
-        page.problems.push(`line ${line}: a block is bash, json, text or toml, not "${language}"`);
+        page.problems.push(`line ${line}: a block is bash, json, text, toml or yaml, not "${language}"`);
     }
   }
   page.problems.push(...page.snippets.flatMap(problemsOf));

@@ -33,12 +33,17 @@ export function plainEnv(): Record<string, string> {
   return { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '/', LC_ALL: 'C.UTF-8' };
 }
 
-export async function walkPage(t: Test, page: Page, place: Place): Promise<void> {
-  for (const problem of page.problems) t.fail(problem);
+export function walkPage(t: Test, page: Page, place: Place): Promise<void> {
+  return walkPages(t, [page], place);
+}
+
+/** One after the other, in the same session. */
+export async function walkPages(t: Test, pages: readonly Page[], place: Place): Promise<void> {
+  for (const problem of pages.flatMap(({ problems }) => problems)) t.fail(problem);
   const session = new ShellSession(place);
   t.teardown(() => session.close());
   let examples = new Examples();
-  for (const snippet of page.snippets) {
+  for (const snippet of pages.flatMap(({ snippets }) => snippets)) {
     const name = `line ${snippet.line}: ${snippet.code.split('\n', 1)[0]}`;
     const { marker } = snippet;
     if (marker?.kind === 'not run') {

@@ -45,6 +45,8 @@ export async function startWorld(t: Test, script: PeerScript = greets): Promise<
       baseUrl: 'http://mail.service.test',
       httpTls: null,
       smtpTls: null,
+      submissionTls: null,
+      acme: { http: null, smtp: null },
       delivery: { port: peer.port, addresses: { allows: () => true } },
       dataDir: '/nowhere',
       minDiskFreeShare: 0.1,
@@ -63,7 +65,9 @@ export async function startWorld(t: Test, script: PeerScript = greets): Promise<
     diskFreeShare: async () => 0.5,
     ca: undefined,
     stored: async () => ({ serviceDkimKeyB64: KEY, sendingDomains: ['tenant.test'] }),
+    certificates: async () => [],
     database: async () => ({ kind: 'checked', problems: [], elapsedMs: 1 }),
+    held: async () => 0,
     keyFile: () => ({ file: '/nowhere/master.key', openTo: null }),
     signing: async () => ({ perSecond: 4000, other: null }),
     daemon: async () => ({

@@ -4,8 +4,10 @@ import type { AddressInfo } from 'node:net';
 import t from 'tap';
 import { examine } from '../../src/doctor/examine.ts';
 import { worstOf } from '../../src/doctor/finding.ts';
+import { FIRST_PAIR } from '../http/test-only-certificates.ts';
 import { startDnsServer } from '../support/dns-server.ts';
 import { createTestAuthority } from '../support/test-authority.ts';
+import { testFolder } from '../support/test-folder.ts';
 import { IP4, IP6, KEY, LIST, of, probe, startWorld } from './doctor-world.ts';
 
 t.test('where all is well, nothing is wrong, and mail servers hear nothing but QUIT', async (t) => {
@@ -150,6 +152,17 @@ t.test('the clock and the certificate, as an HTTPS server shows them', async (t)
   dns.set('api.service.test', 'A', ['127.0.0.1']);
   const settings = { ...kit.settings, baseUrl: `https://api.service.test:${port}` };
   t.match(of(await examine({ ...kit, settings }), 'HTTP certificate'), [{ health: 'warn', message: /expires at/ }]);
+});
+
+t.test('the certificate of submission by SMTP, where it has its own', async (t) => {
+  const { kit } = await startWorld(t);
+  t.same(of(await examine(kit), 'submission certificate'), []);
+  const folder = testFolder(t, { 'a.crt': FIRST_PAIR.cert, 'a.key': FIRST_PAIR.key });
+  const submissionTls = { certFile: `${folder}/a.crt`, keyFile: `${folder}/a.key` };
+  const settings = { ...kit.settings, submissionTls };
+  t.match(of(await examine({ ...kit, settings }), 'submission certificate'), [{ health: 'warn' }], 'another name');
+  const named = { ...settings, ehloName: FIRST_PAIR.name };
+  t.match(of(await examine({ ...kit, settings: named }), 'submission certificate'), [{ health: 'ok' }]);
 });
 
 t.test('DNS is away: one clear fault, no verdict about records', async (t) => {

@@ -3,6 +3,8 @@ import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { DAY_MS } from '../../src/base/clock.ts';
 import { judgeCertificate } from '../../src/doctor/certificates.ts';
+import { judgeStored } from '../../src/doctor/directory-certificates.ts';
+import type { DaemonAnswer, StoredCertificate } from '../../src/doctor/doctor-settings.ts';
 import { judgeDaemon, judgeDatabase, judgeKeyFile, judgeTimer } from '../../src/doctor/inside.ts';
 import { judgeClock, judgeDisk } from '../../src/doctor/machine.ts';
 import { judgeOutboundPort } from '../../src/doctor/outbound-port.ts';
@@ -178,4 +180,21 @@ t.test('master key: whoever else can read it is told of', async (t) => {
   t.match(judgeKeyFile({ file, openTo: 'its group' }), [
     { health: 'warn', message: 'is readable by its group', remedy: { command: 'chmod 600 /data/master.key' } },
   ]);
+});
+
+t.test('certificates of the directory: issued, renewed, refused, and why nobody tries', async (t) => {
+  const [now, names] = [NOW, 'a.test'];
+  const judge = (stored: StoredCertificate | null, answer: DaemonAnswer = { kind: 'none' }) =>
+    judgeStored({ check: 'HTTP certificate', subject: names }, stored, { daemon: answer, now });
+  const issued = { names, notAfter: now + DAY_MS, failures: 0, nextAttemptAt: now + 1, failure: null };
+  t.match(judge(issued), { health: 'ok', message: /^is valid until .*, and is renewed from / });
+  const failed = { ...issued, failures: 3, failure: { reason: 'a.test: no such name', at: now - 1 } };
+  t.match(judge(failed), { health: 'warn', message: /was not renewed: a\.test: no such name \(.*attempt 3; next/ });
+  t.match(judge({ ...failed, notAfter: now }), { health: 'fail', message: /^expired at .*no such name/ });
+  t.match(judge({ ...failed, notAfter: null }), { health: 'fail', message: /^is self-signed.*no such name/ });
+  t.match(judge(null), { health: 'fail', message: /the daemon has not tried yet$/ });
+  const timer = { name: 'certificates', period_ms: 1, next_run_at: '', last_run_at: null, running: false };
+  const facts = { intake: { accepting: true, reason: null }, unstored_results: null, openssl_ia32cap: null };
+  const timers = [{ ...timer, last_result: 'the port is taken' }];
+  t.match(judge(null, { kind: 'running', facts: { ...facts, timers } }), { message: /: the port is taken$/ });
 });

@@ -12,6 +12,7 @@ import {
   canceledEvent,
   deferredEvent,
   deliveredEvent,
+  type EventSubject,
   failedEvent,
 } from '../../src/events/delivery-events.ts';
 import { type EventBody, eventBody } from '../../src/events/event-body.ts';
@@ -74,8 +75,9 @@ t.test('each has an example, and without any one of its fields or with one more 
 
 t.test('what the code writes fits both', async (t) => {
   const seen = new Set<string>();
-  for (const event of written()) {
-    const body = eventBody({ ...event, tenantId: message.id, messageId: message.id });
+  const labels = { tags: { kind: 'order' }, metadata: { order: '4711' }, headerMessageId: 'order-4711@app.example' };
+  for (const event of [...eventsOf(MESSAGE), ...eventsOf({ ...MESSAGE, labels })]) {
+    const body = eventBody({ ...event, tenantId: MESSAGE.id, messageId: MESSAGE.id });
     seen.add(body.type);
     t.equal(schemaProblem(body), null, `${body.type}: ${JSON.stringify(body.data)}`);
     t.equal(openapiProblem(body), null, body.type);
@@ -84,12 +86,12 @@ t.test('what the code writes fits both', async (t) => {
 });
 
 const ids = new IdSource();
-const message = {
+const MESSAGE: EventSubject = {
   ...{ id: ids.next(), submissionId: ids.next(), from: 'app@acme.test', recipient: 'ann@x.test' },
   ...{ subject: 'Grüße', fromDomain: 'acme.test', labels: null },
 };
 
-function written(): NewEvent[] {
+function eventsOf(message: EventSubject): NewEvent[] {
   const stamp = () => ({ id: ids.next(), at: Date.UTC(2026, 10, 22) });
   const nobody = { peer: noPeer('connect', 'nobody answers'), attempt: 1 };
   const peer = {

@@ -1,13 +1,15 @@
 // Opens, clicks and unsubscriptions from end to end: the tenant switches them on, mails go out with
-// links of their own, what recipients do comes back as events and on the suppression list, and old
+// links of their own, also those that an application writes itself, what recipients do comes back as events and on the suppression list, and old
 // links work after a crash and after retention.
 import { Resolver } from 'node:dns/promises';
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js';
 import { simpleParser } from 'mailparser';
+import { createTransport, type SendMailOptions } from 'nodemailer';
 import t, { type Test } from 'tap';
 import type { Daemon, Json } from '../support/daemon-process.ts';
 import { withDatabase } from '../support/database.ts';
 import type { TestDnsServer } from '../support/dns-server.ts';
+import { findDoorAddress } from '../support/door-client.ts';
 import type { ReceivedMail } from '../support/mail-sink.ts';
 import { askOnce, type RawAnswer } from '../support/raw-http.ts';
 import { until } from '../support/until.ts';
@@ -25,7 +27,8 @@ const HTML = `<!doctype html>\r\n<body>
 `;
 
 t.test('tracking and unsubscribing', async (t) => {
-  const { dns, sink, postrider } = await startWorld(t, { settings: { service: service() } });
+  const door = await findDoorAddress();
+  const { dns, sink, postrider } = await startWorld(t, { settings: { service: service(), ...door } });
   let daemon = await postrider.serve();
   const announced = await daemon.logged({ record: SERVICE_KEY });
   publish(dns, [{ name: SERVICE_KEY, type: 'TXT', value: String(announced.value) }]);
@@ -88,6 +91,33 @@ t.test('tracking and unsubscribing', async (t) => {
     t.equal((await daemon.call(null, 'GET /healthz')).status, 200);
   });
 
+  await t.test('mail handed in by SMTP', async (t) => {
+    const hand = async (subject: string, more: SendMailOptions = {}) => {
+      const transport = createTransport({ ...door.submission, auth: { user: 'any', pass: sender.key } });
+      await transport.sendMail({ from: 'app@acme.test', to: `Ann@${RECEIVER}`, subject, ...mail, ...more });
+      const found = () => sink.mails.find(({ raw }) => raw.includes(`Subject: ${subject}\r\n`));
+      return (await until(`the mail ${subject}`, found)).raw;
+    };
+    const raw = await hand('Door');
+    const id = /^X-Postrider-Message-ID: (\S+)\r$/m.exec(raw.toString())![1]!;
+    const handed = await linkedMail(raw);
+    await checkMail(t, handed, dns);
+    await visit(daemon, handed.pixel, { 'User-Agent': FIREFOX });
+    await visit(daemon, handed.links[1]!, { 'User-Agent': FIREFOX });
+    const events = await eventsOf(daemon, sender, id, 3);
+    t.same(new Set(events.map(({ type }) => type)), new Set(['email.delivered', 'email.opened', 'email.clicked']));
+
+    const some = String(await hand('Some', { headers: { 'X-Postrider-Tracking': 'clicks' } }));
+    t.same([/\/c\//.test(some), /\/o\//.test(some)], [true, false], 'what the mail itself asks for');
+    const none = String(await hand('None', { headers: { 'X-Postrider-Tracking': 'off' } }));
+    t.notMatch(none, /links\.postrider\.test\/[co]\//);
+    const own = String(await hand('Own', { headers: { 'List-Unsubscribe': '<https://acme.test/out>' } }));
+    t.same(own.match(/^List-Unsubscribe.*$/gim), ['List-Unsubscribe: <https://acme.test/out>']);
+    const attached = String(await hand('File', { html: '', attachments: [{ filename: 'a.html', content: HTML }] }));
+    t.notMatch(attached, LINKS_URL.concat('/c/'), 'a file is none of ours');
+    t.match(attached, Buffer.from(HTML).toString('base64').slice(0, 70));
+  });
+
   await t.test('one click unsubscribes, whatever became of daemon and message', async (t) => {
     const url = ann.unsubscribe;
     t.match((await visit(daemon, url)).text, `Ann@${RECEIVER}`);
@@ -136,8 +166,11 @@ interface LinkedMail {
   unsubscribe: string;
 }
 
-async function mailOf(mails: ReceivedMail[], messageId: string): Promise<LinkedMail> {
-  const { raw } = mails.find((mail) => messageIdOf(mail.raw) === messageId)!;
+function mailOf(mails: ReceivedMail[], messageId: string): Promise<LinkedMail> {
+  return linkedMail(mails.find((mail) => messageIdOf(mail.raw) === messageId)!.raw);
+}
+
+async function linkedMail(raw: Buffer): Promise<LinkedMail> {
   const { html } = await simpleParser(raw, { skipImageLinks: true, skipHtmlToText: true });
   const paths = (kind: string) =>
     [...String(html).matchAll(new RegExp(`${LINKS_URL}(/${kind}/[\\w-]+)`, 'g'))].map((match) => match[1]!);

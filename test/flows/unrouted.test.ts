@@ -56,11 +56,8 @@ t.test('one look into DNS is no proof', async (t) => {
 
   const second = await postrider.serve();
   const bounced = await second.logged({ fact: 'bounced', message_id: gone! });
-  t.match(bounced, {
-    attempt: 2,
-    bounce: 'hard',
-    reason: /gone\.test does not exist, according to the DNS servers at/,
-  });
+  t.match(bounced, { bounce: 'hard', reason: /gone\.test does not exist, according to the DNS servers at/ });
+  t.ok(Number(bounced.attempt) >= 2, 'not at the first look');
   for (const id of [bare, six]) {
     t.match(await second.logged({ fact: 'failed', message_id: id! }), { reason: /given up after/ });
     t.equal(await stateOf(second, sender, id!), 'failed');

@@ -13,10 +13,12 @@ import { publishedRecordsTarget } from './targets/published-records.ts';
 import { resendEmailTarget } from './targets/resend-email.ts';
 import { smtpDialogTarget } from './targets/smtp-dialog.ts';
 import { smtpReplyTarget } from './targets/smtp-reply.ts';
+import { submissionDialogTarget } from './targets/submission-dialog.ts';
 import { suppressionCsvTarget } from './targets/suppression-csv.ts';
 import { templateSampleTarget } from './targets/template-sample.ts';
 import { tlsReportTarget } from './targets/tls-report.ts';
 import { bounceAddressTarget, linkTokenTarget } from './targets/tokens.ts';
+import { writtenMailTarget } from './targets/written-mail.ts';
 
 export const ALL_TARGETS: readonly FuzzTarget[] = [
   addressTarget,
@@ -31,6 +33,7 @@ export const ALL_TARGETS: readonly FuzzTarget[] = [
   browserTokenTarget,
   htmlTarget,
   smtpDialogTarget,
+  submissionDialogTarget,
   smtpReplyTarget,
   dnsTarget,
   publishedRecordsTarget,
@@ -39,4 +42,5 @@ export const ALL_TARGETS: readonly FuzzTarget[] = [
   markupTarget,
   suppressionCsvTarget,
   resendEmailTarget,
+  writtenMailTarget,
 ];

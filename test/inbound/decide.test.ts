@@ -3,7 +3,7 @@ import t from 'tap';
 import type { JudgedRecipient } from '../../src/classify/judge-report.ts';
 import { decideComplaint } from '../../src/inbound/decide-complaint.ts';
 import { decideReport } from '../../src/inbound/decide-report.ts';
-import { bareLineEndAt, lineAt } from '../../src/inbound/line-ends.ts';
+import { bareLineEndAt, lineAt } from '../../src/smtp-listener/line-ends.ts';
 import type { ReportedMessage } from '../../src/store/inbound.ts';
 
 const MESSAGE: ReportedMessage = {

@@ -13,6 +13,7 @@ const ids = new IdSource();
 
 export const LIMITS: ListenerOptions['limits'] = {
   maxBytes: 100_000,
+  maxReadBytes: 400_000,
   maxRoleBytes: 50_000,
   maxUnaskedBytes: 1_000_000,
   maxReturnedBytes: 1_000_000,

@@ -3,8 +3,9 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import t, { type Test } from 'tap';
-import { ReceptionMemory, receive as receiveData } from '../../src/inbound/reception.ts';
+import { receive as receiveData } from '../../src/inbound/reception.ts';
 import { makeUnsubscribeAddress } from '../../src/protocol/mail/unsubscribe-address.ts';
+import { ReceptionMemory } from '../../src/smtp-listener/reception-memory.ts';
 import { FIRST_PAIR, SECOND_PAIR, type TestOnlyPair } from '../http/test-only-certificates.ts';
 import { patience } from '../support/patience.ts';
 import { SmtpClient } from '../support/smtp-client.ts';
@@ -19,7 +20,7 @@ t.test('what it offers, and what it does not', async (t) => {
   const { client, greeting } = await SmtpClient.open(port);
   t.match(greeting, /^220 mail\.postrider\.test ESMTP/);
   const hello = await client.ask('EHLO client.test');
-  for (const word of ['PIPELINING', '8BITMIME', 'SMTPUTF8', 'SIZE 100000']) t.match(hello, word);
+  for (const word of ['PIPELINING', '8BITMIME', 'SMTPUTF8', 'SIZE 400000']) t.match(hello, word);
   t.notMatch(hello, /AUTH|STARTTLS|XCLIENT/);
   t.match(await client.ask('AUTH PLAIN AGEAYg=='), /^50/);
   t.match(await client.ask('WIZ'), /^500/);
@@ -192,18 +193,86 @@ t.test('a command that ends with LF alone ends the connection', async (t) => {
   client.close();
 });
 
+const LINE = `${'x'.repeat(76)}\r\n`;
+
 t.test('a mail that is too large is cut off', async (t) => {
+  const unsubscribe = `${makeUnsubscribeAddress('019a9b70-4d10-7000-8b1e-5a2f7c9d3e10', KEY)}@${BOUNCES}`;
+  const { port, kept, refused } = await receive(t);
+  const { client: announcing } = await SmtpClient.open(port);
+  await announcing.ask('EHLO client.test');
+  t.match(await announcing.ask('MAIL FROM:<> SIZE=400001'), /^552/, 'announced');
+  announcing.close();
+  for (const [to, lines] of [
+    [newReturnPath(), 5200],
+    [unsubscribe, 1400],
+    [`dmarc@${BOUNCES}`, 1400],
+  ] as const) {
+    const client = await SmtpClient.hello(port);
+    await client.ask('MAIL FROM:<>');
+    await client.ask(`RCPT TO:<${to}>`);
+    await client.ask('DATA');
+    client.write(LINE.repeat(lines));
+    t.match(await client.reply(), /^552 5\.3\.4/, `${to}: before its end`);
+    await client.ended();
+  }
+  t.equal(kept.length, 0);
+  t.match(refused, [{ reply: /^552 5\.3\.4/ }, {}, {}]);
+});
+
+t.test('of a large report, the first part is kept', async (t) => {
+  const outcomes: string[] = [];
+  const { port, kept, refused } = await receive(t, { onReceived: (outcome) => void outcomes.push(outcome) });
+  const client = await SmtpClient.hello(port);
+  const to = newReturnPath();
+  const data = `Subject: x\r\n\r\n${LINE.repeat(2000)}`;
+  for (const parameter of ['', ` SIZE=${data.length}`]) {
+    t.match(await client.ask(`MAIL FROM:<>${parameter}`), /^250/);
+    t.match(await client.ask(`RCPT TO:<${to}>`), /^250/);
+    await client.ask('DATA');
+    // What comes behind the cut is not checked.
+    client.write(`${data}one\ntwo\r\n.\r\n`);
+    t.match(await client.reply(), /^250 2\.0\.0 Ok: kept as /, `MAIL FROM:<>${parameter}`);
+    const { content } = kept.at(-1)!;
+    t.equal(content.toString(), data.slice(0, content.length));
+    t.ok(content.toString().endsWith('\r\n'), 'whole lines');
+    t.ok(content.length > 100_000 - LINE.length && content.length <= 100_000, `${content.length} bytes`);
+  }
+  t.match(await client.send({ from: '', to, data: MAIL }), /^250/, 'the session goes on');
+  const exact = `Subject: x\r\n\r\n${'y'.repeat(99_984)}`;
+  t.match(await client.send({ from: '', to, data: exact }), /^250/);
+  t.equal(kept.at(-1)!.content.length, 100_000, 'the largest that is kept in full');
+  t.same(outcomes, ['cut', 'cut', 'kept', 'kept']);
+
+  const bare = Buffer.from(`Subject: x\r\n\r\none\ntwo\r\n${LINE.repeat(2000)}`);
+  t.match(await client.send({ from: '', to, data: bare }), /^554 5\.6\.11 Line 3 /, 'a bare line end in what is kept');
+  t.equal(refused.length, 1);
+
+  const oneLine = 'x'.repeat(150_000);
+  t.match(await client.send({ from: '', to, data: oneLine }), /^250/);
+  t.equal(kept.at(-1)!.content.length, 0, 'there is no whole line');
+});
+
+t.test('a large mail to a return path and another address is refused', async (t) => {
   const { port, kept, refused } = await receive(t);
   const client = await SmtpClient.hello(port);
-  t.match(await client.ask('MAIL FROM:<> SIZE=100001'), /^552/, 'announced');
-  await client.ask('MAIL FROM:<>');
-  await client.ask(`RCPT TO:<${newReturnPath()}>`);
+  const [path, role] = [newReturnPath(), `postmaster@${BOUNCES}`];
+  t.match(await client.ask('MAIL FROM:<> SIZE=200000'), /^250/);
+  t.match(await client.ask(`RCPT TO:<${path}>`), /^250/);
+  for (const other of [role, `dmarc@${BOUNCES}`]) {
+    t.match(await client.ask(`RCPT TO:<${other}>`), /^552 5\.3\.4/, `${other}: announced`);
+  }
   await client.ask('DATA');
-  client.write(`${'x'.repeat(76)}\r\n`.repeat(1400));
-  t.match(await client.reply(), /^552 5\.3\.4/, 'before its end');
-  await client.ended();
-  t.equal(kept.length, 0);
-  t.match(refused, [{ reply: /^552 5\.3\.4/ }]);
+  client.write(`Subject: x\r\n\r\n${LINE.repeat(2000)}.\r\n`);
+  t.match(await client.reply(), /^250/, 'the return path alone is left');
+  t.equal(kept.length, 1);
+
+  await client.ask('MAIL FROM:<>');
+  for (const to of [path, role]) t.match(await client.ask(`RCPT TO:<${to}>`), /^250/);
+  await client.ask('DATA');
+  client.write(`Subject: x\r\n\r\n${LINE.repeat(900)}.\r\n`);
+  t.match(await client.reply(), /^552 5\.3\.4 A mail to postmaster/);
+  t.match(refused, [{ recipients: [path, role] }]);
+  t.equal(kept.length, 1);
 });
 
 t.test('a mail to a role that is too large is refused for good', async (t) => {
@@ -218,8 +287,7 @@ t.test('a mail to a role that is too large is refused for good', async (t) => {
   t.match(await client.ask(`RCPT TO:<${role}>`), /^250/);
   await client.ask('RSET');
 
-  const line = `${'x'.repeat(76)}\r\n`;
-  const data = `Subject: x\r\n\r\n${line.repeat(900)}`;
+  const data = `Subject: x\r\n\r\n${LINE.repeat(900)}`;
   t.match(await client.send({ from: 'a@b.test', to: role, data }), /^552 5\.3\.4/, 'behind its final dot');
   t.match(refused, [{ recipients: [role], sizeBytes: data.length + 2, reply: /^552 5\.3\.4/ }]);
   t.match(await client.send({ from: 'a@b.test', to: role, data: MAIL }), /^250/, 'the session goes on');
@@ -227,27 +295,32 @@ t.test('a mail to a role that is too large is refused for good', async (t) => {
   await client.ask('MAIL FROM:<a@b.test>');
   await client.ask(`RCPT TO:<${role}>`);
   await client.ask('DATA');
-  client.write(line.repeat(1400));
+  client.write(LINE.repeat(1400));
   t.match(await client.reply(), /^552 5\.3\.4/, 'beyond what any mail may have it is cut off');
   await client.ended();
   t.equal(kept.length, 1);
 });
 
-t.test('a mail that is dropped holds no room', async (t) => {
-  const room = new ReceptionMemory(1000);
-  const chunks = Readable.from(Array.from({ length: 50 }, () => Buffer.alloc(100)));
-  const received = await room.hold((take) => {
-    const reply = { code: 552, text: '5.3.4 too large' };
-    return receiveData(chunks as never, { maxBytes: 500, maxReadBytes: 10_000, reply, take: seenBy(take) });
-  });
-  t.match(received, { kind: 'refused', why: 'too_large', sizeBytes: 5000, hangUp: false });
-  t.notOk(room.isFull);
-  function seenBy(take: (octets: number) => boolean) {
-    return (octets: number) => {
-      const hasRoom = take(octets);
-      t.ok(hasRoom);
-      return hasRoom;
-    };
+t.test('what is dropped holds no room', async (t) => {
+  for (const [isCut, outcome] of [
+    [false, { kind: 'refused', why: 'too_large', sizeBytes: 5000, hangUp: false }],
+    [true, { kind: 'mail', sizeBytes: 5000 }],
+  ] as const) {
+    const room = new ReceptionMemory(1000);
+    const chunks = Readable.from(Array.from({ length: 50 }, () => Buffer.from(`${'x'.repeat(98)}\r\n`)));
+    let held = 0;
+    const received = await room.hold((take) => {
+      const reply = { code: 552, text: '5.3.4 too large' };
+      const counted = (octets: number) => {
+        held += octets;
+        return take(octets);
+      };
+      return receiveData(chunks as never, { maxBytes: 550, maxReadBytes: 10_000, isCut, reply, take: counted });
+    });
+    t.match(received, outcome);
+    if (received.kind === 'mail') t.equal(received.content.length, 500);
+    t.equal(held, isCut ? 550 : 0);
+    t.notOk(room.isFull);
   }
 });
 

@@ -1,52 +1,44 @@
 // docs/monitoring and the registry of metrics are of one mind: no panel and no alert asks for what does
 // not exist, and nothing is measured that nobody looks at.
 import { readFileSync } from 'node:fs';
-import path from 'node:path';
 import t from 'tap';
 import { METRICS, type MetricSpec } from '../../src/observe/metric-table.ts';
+import { ALERTS_FILE, queriesOf, readAlerts, readDashboard } from './read-dashboard.ts';
 
-const FOLDER = path.join(import.meta.dirname, '../../docs/monitoring');
-const dashboardText = readFileSync(path.join(FOLDER, 'dashboard.json'), 'utf8');
-const alerts = readFileSync(path.join(FOLDER, 'alerts.yaml'), 'utf8');
 const known = new Map<string, MetricSpec>(Object.entries(METRICS));
 const SERIES_OF_HISTOGRAMS = /_(bucket|sum|count)$/;
+/** Those that Prometheus adds. */
+const OWN_LABELS = ['instance', 'job'];
 
-interface Panel {
-  title: string;
-  targets: { expr: string }[];
+const queries = queriesOf(readDashboard());
+const rules = readAlerts().map(({ alert, expr }) => ({ where: alert, expr }));
+
+/** Null: there is no such metric, or not as that kind. */
+function specOf(series: string): MetricSpec | null {
+  const exact = known.get(series);
+  if (exact) return exact.kind === 'histogram' ? null : exact;
+  const histogram = known.get(series.replace(SERIES_OF_HISTOGRAMS, ''));
+  return histogram?.kind === 'histogram' && SERIES_OF_HISTOGRAMS.test(series) ? histogram : null;
 }
 
-const panels = (JSON.parse(dashboardText) as { panels: Panel[] }).panels;
-const queries = panels.flatMap(({ title, targets }) => targets.map(({ expr }) => ({ where: title, expr })));
-// Folded and plain scalars alike: from `expr:` to the next key of the rule.
-const rules = [...alerts.matchAll(/- alert: (\w+)\n\s+expr: ([\s\S]*?)\n\s+for: \d+[mh]\n/g)].map((match) => {
-  return { where: match[1]!, expr: match[2]! };
-});
+function labelsOf(series: string): string[] {
+  const bucket = series.endsWith('_bucket') ? ['le'] : [];
+  return [...(specOf(series)?.labels ?? []), ...bucket, ...OWN_LABELS];
+}
 
 t.test('every panel and every alert asks for metrics and labels that exist', async (t) => {
-  t.equal(rules.length, alerts.match(/- alert:/g)!.length, 'all alerts were read');
+  t.equal(rules.length, readFileSync(ALERTS_FILE, 'utf8').match(/- alert:/g)!.length, 'all alerts were read');
   for (const { where, expr } of [...queries, ...rules]) {
-    const used = [...expr.matchAll(/postrider_[a-z_]+/g)].map(([name]) => name);
-    t.ok(used.length > 0, `${where} asks for something`);
-    for (const series of used) {
-      const name = known.has(series) ? series : series.replace(SERIES_OF_HISTOGRAMS, '');
-      const spec = known.get(name);
-      t.ok(spec, `${where}: ${series}`);
-      t.equal(
-        spec?.kind === 'histogram',
-        SERIES_OF_HISTOGRAMS.test(series) && !known.has(series),
-        `${where}: its kind`,
-      );
+    const selectors = [...expr.matchAll(/(postrider_[a-z_]+)(?:\{([^}]*)\})?/g)];
+    t.ok(selectors.length > 0, `${where} asks for something`);
+    for (const [, series = '', matchers = ''] of selectors) {
+      t.ok(specOf(series), `${where}: ${series}`);
+      for (const [, label] of matchers.matchAll(/(\w+)(?=[=!]~?")/g))
+        t.ok(labelsOf(series).includes(label!), `${where}: ${series} has the label ${label}`);
     }
-    const labels = new Set(used.flatMap((series) => known.get(series.replace(SERIES_OF_HISTOGRAMS, ''))?.labels ?? []));
-    for (const series of used) for (const label of known.get(series)?.labels ?? []) labels.add(label);
-    const asked = [...expr.matchAll(/(?:by|without) \(([^)]*)\)|\{([^}]*)\}/g)].flatMap(([, grouping, matchers]) => {
-      return grouping === undefined
-        ? [...matchers!.matchAll(/(\w+)(?=[=!])/g)].map(([, label]) => label!)
-        : grouping.split(/, */);
-    });
-    for (const label of asked)
-      t.ok(labels.has(label) || label === 'le' || label === 'instance', `${where}: label ${label}`);
+    const all = selectors.flatMap(([, series = '']) => labelsOf(series));
+    for (const [, grouping = ''] of expr.matchAll(/(?:by|without) \(([^)]*)\)/g))
+      for (const label of grouping.split(/, */)) t.ok(all.includes(label), `${where}: grouped by ${label}`);
   }
 });
 
@@ -74,8 +66,9 @@ t.test('no metric uses a label that Prometheus reserves', async (t) => {
 });
 
 t.test('every alert says what has happened and what to do', async (t) => {
-  for (const block of alerts.split('- alert: ').slice(1)) {
-    t.match(block, /summary: \S/);
-    t.match(block, /todo: ["']\S/);
+  for (const { alert, labels, annotations } of readAlerts()) {
+    t.ok(['page', 'ticket'].includes(labels.severity), `${alert}: ${labels.severity}`);
+    t.match(annotations.summary, /^\S.*\.$/, alert);
+    t.match(annotations.todo, /\S/, alert);
   }
 });

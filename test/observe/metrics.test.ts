@@ -3,7 +3,9 @@ import t from 'tap';
 import { silentLogger } from '../../src/observe/log.ts';
 import { type Figures, GroupLabels, Metrics } from '../../src/observe/metrics.ts';
 import { startMetricsListener } from '../../src/observe/metrics-listener.ts';
+import { DoorClient, findDoorAddress } from '../support/door-client.ts';
 import { findFreePort } from '../support/free-port.ts';
+import { until } from '../support/until.ts';
 import { registerSender, send, startWorld } from '../support/world.ts';
 
 const FIGURES: Figures = {
@@ -18,7 +20,9 @@ const FIGURES: Figures = {
   unstoredResultsMs: 2500,
   webhookLagMs: 0,
   webhooksWaiting: 2,
+  submissionConnections: 5,
   residentBytes: 1,
+  certificatesLeftMs: new Map([['mail.a.test', 90_500]]),
 };
 
 t.test('a scrape shows what was told and what is asked for', async (t) => {
@@ -35,6 +39,7 @@ t.test('a scrape shows what was told and what is asked for', async (t) => {
   metrics.attempted({ outcome: 'bounced', bounce: 'hard', mxGroup: 'a.test', ageMs: 300 });
   metrics.committed({ verbs: 12, elapsedMs: 3 });
   metrics.answered({ method: 'POST', route: '/emails', status: 202, elapsedMs: 2 });
+  metrics.submission('mail', 'too_large');
   metrics.answered({ method: 'X'.repeat(1000), route: 'other', status: 404, elapsedMs: 1 });
   const url = `http://127.0.0.1:${listener.port}`;
   const text = await (await fetch(`${url}/metrics`)).text();
@@ -45,7 +50,10 @@ t.test('a scrape shows what was told and what is asked for', async (t) => {
     'postrider_commit_group_size_bucket{le="25"} 1',
     'postrider_http_requests_total{method="POST",route="/emails",status="202"} 1',
     'postrider_http_requests_total{method="other",route="other",status="404"} 1',
+    'postrider_submission_mails_total{outcome="too_large"} 1',
+    'postrider_submission_open_connections 5',
     'postrider_queue_messages 7',
+    'postrider_certificate_expiry_seconds{names="mail.a.test"} 90.5',
     'postrider_queue_oldest_seconds 1.5',
     'postrider_intake_open 1',
     'postrider_doubted_receivers 2',
@@ -95,18 +103,35 @@ t.test('only large groups have a label of their own, and not very many', async (
 
 t.test('a daemon shows its own, on a listener of its own', async (t) => {
   const port = await findFreePort();
-  const world = await startWorld(t, { settings: { metrics: { port } } });
+  const door = await findDoorAddress();
+  const world = await startWorld(t, { settings: { metrics: { port }, ...door } });
   const daemon = await world.postrider.serve();
   const sender = await registerSender(world, daemon);
+  await t.rejects(DoorClient.signIn(door.submission, 'pr_wrong'));
+  const application = await DoorClient.signIn(door.submission, sender.key);
+  const raw = Buffer.from(`From: app@${sender.domain}\r\nSubject: x\r\n\r\nHello.\r\n`);
+  await application.hand({ to: ['a@receiver.test', 'b@localhost'], raw, onRefused: () => {} });
   const [id] = await send(daemon, sender, 'a@receiver.test');
-  await daemon.logged({ fact: 'delivered', message_id: id! });
+  await until('both are delivered', () => daemon.find({ fact: 'delivered' }).length === 2);
   await daemon.call(sender.key, 'GET /no/such/address');
   const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
   const shown = (line: RegExp) => t.match(text, line);
-  shown(/^postrider_attempts_total\{outcome="delivered",class="none",mx_group="other"\} 1$/m);
+  shown(/^postrider_attempts_total\{outcome="delivered",class="none",mx_group="other"\} 2$/m);
   shown(/^postrider_http_requests_total\{method="POST",route="\/emails",status="202"\} 1$/m);
   shown(/^postrider_http_requests_total\{method="POST",route="\/domains\/:id\/verify",status="200"\} 1$/m);
   shown(/^postrider_http_requests_total\{method="GET",route="other",status="404"\} 1$/m);
+  for (const count of [
+    'connections_total{outcome="accepted"} 2',
+    'logins_total{outcome="accepted"} 1',
+    'logins_total{outcome="wrong_key"} 1',
+    'recipients_total{outcome="accepted"} 1',
+    'recipients_total{outcome="invalid"} 1',
+    'mails_total{outcome="accepted"} 1',
+    'open_connections 1',
+  ]) {
+    t.ok(text.includes(`\npostrider_submission_${count}\n`), count);
+  }
+  application.close();
   shown(/^postrider_queue_messages 0$/m);
   shown(/^postrider_commit_seconds_count [1-9]\d*$/m);
   shown(/^postrider_intake_open 1$/m);

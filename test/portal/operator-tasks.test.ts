@@ -3,7 +3,7 @@ import t from 'tap';
 import { type TaskFacts, tasksOf } from '../../src/portal/operator/overview-page.ts';
 
 const NOTHING: TaskFacts = {
-  ...{ tenants: [], doubts: [], pauses: [], timers: [], human: [] },
+  ...{ tenants: [], doubts: [], pauses: [], held: 0, timers: [], human: [] },
   ...{ doctor: { kind: 'never' }, unstored: null, own: null },
 };
 
@@ -23,4 +23,10 @@ t.test("trouble with the service's own mail is told, with its reason", async (t)
   const [task] = tasksOf({ ...NOTHING, own });
   t.match(String(task!.what), /tenants\/019a9b70-4d10-7000-8b1e-5a2f7c9d3e11">The service’s own mail/);
   t.match(String(task!.why), /14 complaints/);
+});
+
+t.test('mail that a restore has held waits for a person', async (t) => {
+  t.match(tasksOf({ ...NOTHING, held: 1 }), [{ kind: 'Restore', tone: 'warn', what: { toString: Function } }]);
+  t.match(String(tasksOf({ ...NOTHING, held: 1200 })[0]!.what), /1,200 messages held since a restore/);
+  t.match(String(tasksOf({ ...NOTHING, held: 1001 })[0]!.what), /More than 1,000 messages/);
 });

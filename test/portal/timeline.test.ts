@@ -3,7 +3,7 @@ import t from 'tap';
 import type { PeerFacts } from '../../src/base/outcome.ts';
 import { timelineOf } from '../../src/portal/messages/timeline.ts';
 import type { EventType, StoredEvent } from '../../src/store/events.ts';
-import type { MessageView } from '../../src/store/message-view.ts';
+import type { MessageView, WebhookCall } from '../../src/store/message-view.ts';
 import type { AttemptRecord } from '../../src/store/queue.ts';
 
 const T0 = Date.UTC(2026, 0, 31);
@@ -24,9 +24,9 @@ function event(type: EventType, seconds: number, data: Record<string, unknown>):
   return { id: 'e', tenantId: 't', messageId: 'm', type, at: T0 + seconds * 1000, data };
 }
 
-function told(attempts: AttemptRecord[], events: StoredEvent[]) {
+function told(attempts: AttemptRecord[], events: StoredEvent[], webhookCalls: WebhookCall[] = []) {
   const message = { createdAt: T0, attemptList: attempts };
-  return timelineOf({ message, events, apiKey: { id: 'k', name: 'app' } } as unknown as MessageView);
+  return timelineOf({ message, events, webhookCalls, apiKey: { id: 'k', name: 'app' } } as unknown as MessageView);
 }
 
 const titles = (entries: ReturnType<typeof told>) => entries.map(({ title }) => title);
@@ -119,4 +119,56 @@ t.test('giving up without an attempt is told with its reason', async (t) => {
   t.match(told([], [failed])[1], { title: 'Failed', reason: 'its lifetime is over', tone: 'bad' });
   const strange = event('email.strange' as EventType, 1, {});
   t.match(told([], [strange])[1], { title: 'email.strange' }, 'a kind of a later version');
+});
+
+const CALL: WebhookCall = {
+  ...{ webhookId: 'w', url: 'https://hooks.test/in', eventId: 'e', eventType: 'email.delivered', at: T0 + 3000 },
+  ...{ state: 'due', attempts: 0, dueAt: T0 + 3000, finishedAt: null, lastAttempt: null },
+};
+const REFUSED = { number: 2, startedAt: T0 + 9000, elapsedMs: 5, status: 503, reason: 'It answered 503.', answer: '' };
+
+t.test('calls to webhooks stand where they were last tried', async (t) => {
+  const isTried = { attempts: 2, lastAttempt: REFUSED };
+  const entries = told(
+    [attempt(2, 'delivered')],
+    [event('email.opened', 5, {})],
+    [
+      CALL,
+      { ...CALL, ...isTried, dueAt: T0 + 60_000 },
+      { ...CALL, ...isTried, state: 'failed', dueAt: null },
+      {
+        ...CALL,
+        state: 'delivered',
+        dueAt: null,
+        attempts: 3,
+        lastAttempt: { ...REFUSED, reason: 'It answered 204.' },
+      },
+    ],
+  );
+  t.same(entries.map(({ title, tone }) => [title, tone]).slice(2), [
+    ['Webhook call waiting', 'busy'],
+    ['Opened', 'good'],
+    ['Webhook call refused', 'warn'],
+    ['Webhook call failed', 'bad'],
+    ['Webhook call accepted', 'good'],
+  ]);
+  const [waiting, , refused, failed, accepted] = entries.slice(2);
+  t.equal(waiting!.path, '/portal/webhooks/w?event=e#attempts');
+  t.match(waiting, {
+    reason: null,
+    facts: [
+      ['URL', 'https://hooks.test/in'],
+      ['Event', 'email.delivered'],
+      ['Attempts', '0'],
+    ],
+  });
+  t.equal(refused!.path, '/portal/webhooks/w/attempts/e/2');
+  t.equal(refused!.reason, 'It answered 503.');
+  t.match(String(Object(refused!.facts.at(-1)![1]).text), /datetime="2026-01-31T00:01:00.000Z"/);
+  t.same(
+    failed!.facts.map(([name]) => name),
+    ['URL', 'Event', 'Attempts'],
+    'there is no next attempt',
+  );
+  t.equal(accepted!.reason, 'It answered 204.');
 });

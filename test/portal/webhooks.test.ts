@@ -4,6 +4,8 @@ import { Webhook } from 'standardwebhooks';
 import t from 'tap';
 import { HOUR_MS } from '../../src/base/clock.ts';
 import { uuidToBytes } from '../../src/base/ids.ts';
+import { failureReasons } from '../../src/portal/webhooks/failure-reasons.ts';
+import type { DeliveryView } from '../../src/store/webhooks.ts';
 import { withDatabase } from '../support/database.ts';
 import { PortalVisitor, type PortalWorld, startPortal } from '../support/portal.ts';
 import { until } from '../support/until.ts';
@@ -131,7 +133,15 @@ t.test('what is failing says so, and is replayed when it works again', async (t)
     return page.text.includes('It has not accepted an event since') ? page : null;
   });
   t.match(page.text, 'failing');
+  t.match(page.text, /Why events fail Reason Events Last attempt The endpoint answered 500\. email\.delivered \(1\)/);
+  t.equal(page.text.split('The endpoint answered 500.').length, 2, 'the reason is said once');
   t.equal(page.texts((name) => name === 'xss-probe').length, 0);
+  const course = await owner.get(`/portal/messages/${messageId}`);
+  t.match(
+    course.text,
+    /Webhook call refused .*The endpoint answered 500\. .*URL: http:\S+\/failing.*Event: email\.delivered/,
+  );
+  t.ok(course.links.some(({ href, text }) => text === 'Webhook call refused' && href.startsWith(`${path}/attempts/`)));
   t.match((await owner.get(`${path}?show=due`)).text, 'next attempt');
   t.match((await owner.get(`${path}?show=failed`)).text, 'No event has failed for good.');
   const [eventId = ''] = eventIdsOf(page);
@@ -151,6 +161,63 @@ t.test('what is failing says so, and is replayed when it works again', async (t)
     return page.text.includes('accepted at a later attempt') && page.text.includes('OK') ? page : null;
   });
   t.notMatch(text, 'Failing since');
+});
+
+t.test('reasons are counted by event, the latest first', async (t) => {
+  const lastAttempt = { number: 1, startedAt: 5, elapsedMs: 1, status: null, reason: 'No address.', answer: null };
+  const delivery: DeliveryView = {
+    ...{ eventId: 'e', eventType: 'email.delivered', state: 'due', attempts: 1, dueAt: 9, finishedAt: null },
+    lastAttempt,
+  };
+  const late = { ...lastAttempt, startedAt: 7, reason: 'It answered 500.' };
+  const reasons = failureReasons([
+    delivery,
+    { ...delivery, eventType: 'email.bounced', lastAttempt: { ...lastAttempt, startedAt: 6 } },
+    delivery,
+    { ...delivery, lastAttempt: null },
+    { ...delivery, lastAttempt: late },
+  ]);
+  t.same(
+    reasons.map(({ reason, events, lastAt }) => [reason, [...events], lastAt]),
+    [
+      ['It answered 500.', [['email.delivered', 1]], 7],
+      [
+        'No address.',
+        [
+          ['email.delivered', 2],
+          ['email.bounced', 1],
+        ],
+        6,
+      ],
+    ],
+  );
+});
+
+t.test('a webhook is changed, and keeps its secret', async (t) => {
+  const endpoint = await startEndpoint(t);
+  const { secret, path } = await register('http://127.0.0.1:9/old', 'Orders');
+  const link = (await owner.get(path)).links.find(({ text }) => text === 'Edit')!;
+  const form = await owner.get(link.href);
+  const edit = `${path}/edit`;
+  t.equal(form.form(edit).fields.get('url'), 'http://127.0.0.1:9/old');
+  t.equal(form.form(edit).fields.get('description'), 'Orders');
+  t.match((await owner.submit(form, edit)).text, 'Nothing was changed.');
+  const wrong = await owner.submit(form, edit, { url: 'nowhere', description: 'New' });
+  t.equal(wrong.status, 422);
+  t.match(wrong.text, 'Must be a full http:// or https:// URL');
+  t.equal(wrong.form(edit).fields.get('description'), 'New', 'what was written stays');
+  const changes = { url: endpoint.url, description: 'Invoices', events: ['email.delivered', 'complaint'] };
+  const changed = await owner.submit(wrong, edit, changes);
+  t.match(changed.text, 'The webhook was changed.');
+  t.match(changed.text, /Invoices.*only email\.delivered, complaint/);
+  await send(daemon, sender, 'joe@receiver.test');
+  const [got] = await endpoint.until(1);
+  t.ok(new Webhook(secret).verify(got!.text, got!.headers), 'signed as before');
+  const audit = await owner.get('/portal/settings/audit');
+  t.match(audit.text, /webhook changed webhook id \S+ host \S+ changed url description events/);
+  const all = await owner.submit(await owner.get(edit), edit, { events: [] });
+  t.match(all.text, /Events every event/);
+  t.match(all.text, 'Invoices', 'what was not changed stays');
 });
 
 t.test('deleting needs no second thought but one', async (t) => {
@@ -188,6 +255,7 @@ t.test('a viewer looks, a stranger sees nothing', async (t) => {
   const { path } = await register('http://127.0.0.1:9/roles');
   const page = await owner.get(path);
   const viewer = await world.visitor(await world.addUser('viewer'));
+  t.equal((await viewer.get(`${path}/edit`)).status, 403);
   const seen = await viewer.get(path);
   t.equal(seen.status, 200);
   t.same(
@@ -197,7 +265,7 @@ t.test('a viewer looks, a stranger sees nothing', async (t) => {
   const form_token = seen.form('/portal/sign-out').fields.get('form_token')!;
   const posts = page.forms.map(({ action }) => action).filter((action) => action !== '/portal/sign-out');
   t.same(posts.map((action) => action.replace(path, '')).sort(), ['/delete', '/rotate', '/test']);
-  for (const action of [...posts, `${path}/replay`]) {
+  for (const action of [...posts, `${path}/replay`, `${path}/edit`]) {
     t.equal((await viewer.raw('POST', action, { body: new URLSearchParams({ form_token }) })).status, 403, action);
   }
   const { id } = await world.postrider.json('tenant', 'create', '--name', 'Other', '--status', 'active');
@@ -205,7 +273,7 @@ t.test('a viewer looks, a stranger sees nothing', async (t) => {
   const { password } = await world.postrider.json('user', 'create', ...people);
   const stranger = await world.visitor({ email: 'owner@other.test', password: String(password) });
   const token = (await stranger.get('/portal/webhooks')).form('/portal/sign-out').fields.get('form_token')!;
-  for (const action of [...posts, `${path}/replay`, `${path}/events/${id}/replay`]) {
+  for (const action of [...posts, `${path}/replay`, `${path}/edit`, `${path}/events/${id}/replay`]) {
     const body = new URLSearchParams({ form_token: token, since: 'all' });
     t.equal((await stranger.raw('POST', action, { body })).status, 404, action);
   }

@@ -122,7 +122,7 @@ overBothEngines(t, '/docs', async ({ t, serve }) => {
 
 overBothEngines(t, 'the guide', async ({ t, serve }) => {
   const visit = visitor((await serve(handler())).port);
-  for (const path of ['/docs/guide', '/docs/resend', '/docs/clients/node', '/docs/clients/ruby']) {
+  for (const path of ['/docs/guide', '/docs/resend', '/docs/smtp', '/docs/clients/node', '/docs/clients/ruby']) {
     const page = await visit(path);
     t.equal(page.status, 200, path);
     t.equal(page.headers.get('content-type'), 'text/html; charset=utf-8');

@@ -4,9 +4,9 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { simpleParser } from 'mailparser';
 import t, { type Test } from 'tap';
-import { reservePort } from '../../src/http/reserve-port.ts';
 import { createLogger, silentLogger } from '../../src/observe/log.ts';
 import { createReportSender, type ReportSender } from '../../src/sandbox/report-sender.ts';
+import { findFreePort } from '../support/free-port.ts';
 import { type MailSink, type SinkOptions, startMailSink } from '../support/mail-sink.ts';
 import { within } from '../support/patience.ts';
 import { until } from '../support/until.ts';
@@ -105,7 +105,7 @@ t.test('an 8-bit original', async (t) => {
 
 t.test('a listener that appears later, or says later, gets the report', async (t) => {
   let refusals = 1;
-  const port = await reservePort('127.0.0.1', 0);
+  const port = await findFreePort();
   const { sender, lines } = startSender(t, port, [1, 50, 50, 50, 50, 50, 50, 50]);
   sender.send({ rcptTo: 'fbl@bounces.postrider.test', message: Buffer.from('Subject: x\r\n'), needsEightBit: false });
   const onRcpt = () => (refusals-- > 0 ? { code: 451, text: '4.3.2 Not now' } : null);
@@ -115,7 +115,7 @@ t.test('a listener that appears later, or says later, gets the report', async (t
 });
 
 t.test('when nobody ever listens it is given up, with one line', async (t) => {
-  const port = await reservePort('127.0.0.1', 0);
+  const port = await findFreePort();
   const { sender, lines } = startSender(t, port);
   sender.send({ rcptTo: SENDER, message: Buffer.from('Subject: x\r\n'), needsEightBit: false });
   t.match(await until('log', () => lines.length > 0 && lines), [/^report given up: .*ECONNREFUSED/]);

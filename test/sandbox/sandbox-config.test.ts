@@ -7,7 +7,15 @@ import { reservePort } from '../../src/http/reserve-port.ts';
 import { choosePorts, placeServers, readOptions } from '../../src/sandbox/sandbox-config.ts';
 import { testFolder } from '../support/test-folder.ts';
 
-const PLACES = { dataDir: '/tmp/own', dns: 5301, capture: 2526, http: 8081, smtp: 2525, busyHttp: null };
+const PLACES = {
+  dataDir: '/tmp/own',
+  dns: 5301,
+  capture: 2526,
+  http: 8081,
+  smtp: 2525,
+  submission: 2587,
+  busyHttp: null,
+};
 
 function configOf(env: Record<string, string>, file?: string) {
   return placeServers({ env, file }, PLACES);
@@ -26,6 +34,7 @@ t.test('everything stays on this machine', async (t) => {
   t.match(config, {
     http: { host: '127.0.0.1', port: 8081 },
     smtp: { host: '127.0.0.1', port: 2525 },
+    submission: { host: '127.0.0.1', port: 2587, tls_port: 0 },
     data: { dir: '/tmp/own' },
     dns: { servers: ['127.0.0.1:5301'], authority_port: 5301, allow_private: true },
     delivery: { port: 2526, allow_private: true },
@@ -44,6 +53,7 @@ t.test('what would lead out of it cannot be changed, the rest can', async (t) =>
     POSTRIDER_DELIVERY_ALLOW_PRIVATE: 'false',
     POSTRIDER_DNS_SERVERS: '192.0.2.1',
     POSTRIDER_SMTP_HOST: '0.0.0.0',
+    POSTRIDER_SUBMISSION_HOST: '0.0.0.0',
     POSTRIDER_DELIVERY_RETRY_STEPS: '2s,3s',
     POSTRIDER_SERVICE_BOUNCES_DOMAIN: 'bounces.example.test',
   };
@@ -51,6 +61,7 @@ t.test('what would lead out of it cannot be changed, the rest can', async (t) =>
   t.match(config, {
     http: { host: '127.0.0.1' },
     smtp: { host: '127.0.0.1' },
+    submission: { host: '127.0.0.1' },
     data: { dir: '/tmp/own' },
     dns: { servers: ['127.0.0.1:5301'] },
     delivery: { port: 2526, allow_private: true, retry_steps: [2000, 3000] },
@@ -70,6 +81,12 @@ t.test('a port that was asked for is the port', async (t) => {
   t.match(chosen, { http: port, busyHttp: null });
   t.ok(chosen.smtp < 32_768, `${chosen.smtp} is none that the system gives to outgoing calls`);
   t.ok(chosen.smtp > 0, '0 is any free one, which is known before the daemon starts');
+});
+
+t.test('submission by SMTP can be turned off', async (t) => {
+  const chosen = async (env: Record<string, string>) => choosePorts(readOptions({ env, file: undefined }));
+  t.equal((await chosen({ POSTRIDER_SUBMISSION_PORT: '0' })).submission, 0);
+  t.ok((await chosen({})).submission >= 2587);
 });
 
 t.test('the usual port gives way when something else has it', async (t) => {

@@ -6,6 +6,7 @@ import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import path from 'node:path';
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js';
+import { createTransport } from 'nodemailer';
 import t from 'tap';
 import { lockDataFolder } from '../../src/store/sqlite/engine/data-lock.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
@@ -26,6 +27,7 @@ import { pasteCurlLine } from './curl-line.ts';
 interface Told {
   url: string;
   api_key: string;
+  smtp: { host: string; port: number };
   domain: string;
   login: { email: string; password: string };
   operator_login: { email: string; password: string };
@@ -99,6 +101,19 @@ t.test('a restart changes neither key nor login nor mail', async (t) => {
   t.match(words, `${told.operator_login.email}   ${told.operator_login.password}`);
   t.equal(statSync(path.join(dataDir, 'sandbox.json')).mode & 0o777, 0o600);
   t.equal(kept().length, 1);
+});
+
+t.test('the printed settings open the SMTP door', async (t) => {
+  const [, host = '', port = ''] = /^ {2}SMTP +(\S+):(\d+) /m.exec(words) ?? [];
+  t.equal(host, '127.0.0.1');
+  t.match(words, `MAIL_HOST=${host} MAIL_PORT=${port} MAIL_USERNAME=apikey MAIL_PASSWORD=${told.api_key}`);
+  t.match(
+    words,
+    `createTransport({ host: '${host}', port: ${port}, auth: { user: 'apikey', pass: '${told.api_key}' } })`,
+  );
+  const transport = createTransport({ ...told.smtp, auth: { user: 'apikey', pass: told.api_key } });
+  t.ok(await transport.verify());
+  transport.close();
 });
 
 t.test('the command line says that nobody is reviewed here', async (t) => {

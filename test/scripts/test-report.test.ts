@@ -64,6 +64,28 @@ t.test('a failure is told in full', async (t) => {
   t.equal(summary, '2 passed, 1 failed');
 });
 
+t.test('a long run ends with its failures, a line each', async (t) => {
+  const bad = [
+    point('fail', 'two', { diag: { at: { fileName: 'test/a.test.ts', lineNumber: 7 } } }),
+    end('test/a.test.ts', { ok: false }),
+  ];
+  t.same(report(bad).report.failures(), [], 'a short run has them before your eyes');
+  const good = Array.from({ length: 10 }, (_, index) => [point('pass', 'one'), end(`test/${index}.test.ts`)]);
+  t.same(report(good.flat()).report.failures(), []);
+
+  const long = report([...bad, ...good.flat()]).report;
+  long.fail('test/z.test.ts did not come to its end');
+  t.same(long.failures(), [
+    'What failed:',
+    '  test/a.test.ts > two (test/a.test.ts:7)',
+    '  test/z.test.ts did not come to its end',
+  ]);
+
+  const died = point('fail', 'page.goto: Target page, context or browser has been closed');
+  const onceMore = report([died, end('test/a.test.ts', { ok: false }), ...good.flat()]).report;
+  t.same(onceMore.failures(), [], 'what is run once more has not failed');
+});
+
 t.test('skips and to-dos are shown with their reasons', async (t) => {
   const { lines, summary } = report([
     point('pass', 'one'),

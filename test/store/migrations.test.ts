@@ -87,6 +87,21 @@ t.test('a migration that fails leaves the version before it', async (t) => {
   t.equal(dumpSchema(db), GOLDEN);
 });
 
+t.test('a migration that fails after another takes that one back, too', async (t) => {
+  const outcomes = new Set<number>();
+  for (let room = 0; room < 60; room++) {
+    const db = databaseOfVersion(t, 25);
+    db.pragma(`max_page_count = ${(db.pragma('page_count', { simple: true }) as number) + room}`);
+    try {
+      migrate(db);
+    } catch (error) {
+      t.match(error, { message: /could not be migrated from schema 25 to \d+: the disk is full. It is unchanged/ });
+    }
+    outcomes.add(schemaVersion(db));
+  }
+  t.same([...outcomes], [25, newestSchema()], 'the old version or the new one, whenever the disk gets full');
+});
+
 t.test('messages of before there were charts are counted by the migration', async (t) => {
   const db = databaseOfVersion(t, 13);
   const insert = db.prepare(

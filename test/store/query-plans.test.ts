@@ -313,7 +313,10 @@ t.test('charts are counted from where the count stands, and read by tenant', asy
     await store.figures.chartOf(tenant.id, { ...span, stepHours: 1 });
     await store.figures.providersOf(tenant.id, span);
     await store.figures.forgetFigures(1, 10);
+    await store.figures.forgetServiceFigures(1, 10);
   });
+  t.match(count, 'SEARCH service_figures USING PRIMARY KEY (hour=? AND source=?)');
+  t.match(read, 'SEARCH service_figures USING PRIMARY KEY (hour<?)');
   t.match(read, 'SEARCH chart_figures USING PRIMARY KEY (tenant_id=? AND hour>? AND hour<?)');
   t.match(read, 'SEARCH chart_figures USING COVERING INDEX chart_figures_old (hour<?)');
   t.notMatch(`${count}\n${read}`, /^SCAN (?!\(subquery)/m, 'but for the slice itself');
@@ -361,10 +364,15 @@ t.test('no verb reads a growing table from end to end', async (t) => {
     findMessage: (store) => store.queue.findMessage(tenant.id, message.id),
     retryNow: (store) => store.queue.retryNow(message.id, T0),
     findWaiting: (store) => store.queue.findWaiting(message.id),
+    countHeld: (store) => store.queue.countHeld(1000),
+    holdUnfinished: (store) => store.queue.holdUnfinished({ now: T0, notBefore: T0 }),
+    releaseHeld: (store) => store.queue.releaseHeld({ now: T0, limit: 10 }),
+    'releaseHeld of a tenant': (store) => store.queue.releaseHeld({ now: T0, limit: 10, tenantId: tenant.id }),
     listApiKeys: (store) => store.keys.listApiKeys(tenant.id),
     removeSuppression: (store) => store.suppressions.removeSuppression(tenant.id, 'b@x.test', T0),
     listSuppressions: (store) => store.suppressions.listSuppressions(tenant.id, PAGE),
     getSuppression: (store) => store.suppressions.getSuppression(tenant.id, 'b@x.test'),
+    findReasonAgainst: (store) => store.suppressions.findReasonAgainst(tenant.id, 'b@x.test', T0),
     searchSuppressions: (store) =>
       store.suppressions.searchSuppressions(tenant.id, { ...PAGE, prefix: 'b', reason: 'manual' }),
     listPlatformSuppressions: (store) => store.suppressions.listPlatformSuppressions(PAGE),
@@ -478,6 +486,26 @@ t.test('attempts at a webhook are read in the order of their index, from whereve
   }
   t.match(await list({ state: 'due' }), /SEARCH d USING (COVERING )?INDEX webhook_deliveries_due/);
   t.match(await list({ state: 'failed' }), /SEARCH d USING (COVERING )?INDEX webhook_deliveries_failed/);
+});
+
+t.test('pieces of written mail are found by their mail, and leftovers by their age', async (t) => {
+  const planner = await Planner.open(t);
+  const { bench } = planner;
+  const { domain } = await bench.sender('acme.test');
+  const plans = await planner.plansOf(async (store) => {
+    const written = await bench.written(domain, [Buffer.from('a\r\n'), Buffer.from('b\r\n')]);
+    const { lanes } = await bench.accept(domain, ['a@x.test'], written);
+    const claimed = await bench.claim(lanes[0]!.lane, T0);
+    await store.queue.record([bench.attempted(claimed[0]!, { to: 'delivered' })]);
+    await store.upkeep.eraseContents({ days: null, before: T0 + 1000, budgetMs: 1000 });
+    await store.writtenMails.drop({ tenantId: domain.tenantId, id: bench.id() });
+    t.equal(await store.writtenMails.sweep({ before: T0, limit: 10 }), 3);
+  });
+  t.match(plans, 'SEARCH written_mails USING INDEX sqlite_autoindex_written_mails_1 (tenant_id=? AND submission_id=?)');
+  t.match(plans, 'SEARCH written_mails USING COVERING INDEX written_leftovers (leftover_since<?)');
+  t.match(plans, /SEARCH written_pieces USING INDEX sqlite_autoindex_written_pieces_1 \(mail=\?\)/);
+  t.match(plans, 'SEARCH written_pieces USING COVERING INDEX sqlite_autoindex_written_pieces_1 (mail=?)');
+  t.notMatch(plans, /SCAN written|TEMP B-TREE/);
 });
 
 t.test('sessions, members and the audit log are found by their indexes', async (t) => {

@@ -81,8 +81,8 @@ t.test('a message whose other rows are lost can be claimed and parked', async (t
     [id, beside.id],
   );
   const reader = opened.openContents();
-  t.match(reader.read(id), { kind: 'unreadable', reason: /missing/ });
-  t.equal(reader.read(beside.id).kind, 'content');
+  t.match(await reader.read(id), { kind: 'unreadable', reason: /missing/ });
+  t.equal((await reader.read(beside.id)).kind, 'content');
   reader.close();
   await bench.store.queue.record([bench.update(claimed[0]!, { to: 'parked', reason: 'unreadable' })]);
   t.equal((await bench.store.queue.listQueue({ limit: 1 }))[0]?.parked, true);

@@ -157,6 +157,10 @@ export class Daemon {
     return this.#httpPort;
   }
 
+  get pid(): number {
+    return this.#child.pid!;
+  }
+
   get running(): boolean {
     return this.#child.exitCode === null && this.#child.signalCode === null;
   }

@@ -45,23 +45,32 @@ function bringNetwork(root: string): string | undefined {
   for (const name of ['/etc/resolv.conf', '/etc/hosts']) fs.copyFileSync(name, path.join(root, name));
   const trusted = process.env.NODE_EXTRA_CA_CERTS;
   if (trusted === undefined) return undefined;
+  fs.mkdirSync(path.join(root, path.dirname(CERTIFICATES)), { recursive: true });
   fs.copyFileSync(trusted, path.join(root, CERTIFICATES));
   return CERTIFICATES;
+}
+
+/** Ends with suite and target, which is a folder or a file. */
+async function debootstrap(t: Test, args: string[]): Promise<void> {
+  const [suite, target] = args.slice(-2) as [string, string];
+  const mirror = aptMirror();
+  const all = ['--variant=minbase', aptOptions(t, `${target}.apt.conf`), ...args, ...(mirror === null ? [] : [mirror])];
+  const here = { folder: ROOTS, env: process.env as Record<string, string> };
+  const made = await runInside({ ...here, inside: () => ['mmdebstrap', ...all] }, '');
+  if (made.code !== 0) throw new Error(`mmdebstrap ${suite} ended with ${made.code}:\n${made.output}`);
+}
+
+/** The smallest root of a release with apt, as an archive; gives its name. */
+export async function makeBase(t: Test, suite: string, file: string): Promise<string> {
+  await debootstrap(t, [suite, file]);
+  return file;
 }
 
 /** An empty folder for a checkout in a new root. */
 export async function newRoot(t: Test, suite: string, packages: string[]): Promise<Checkout> {
   const root = fs.mkdtempSync(path.join(ROOTS, `postrider-${suite}-`));
   t.teardown(() => fs.rmSync(root, { recursive: true, force: true }));
-  const mirror = aptMirror();
-  const options = aptOptions(t, `${root}.apt.conf`);
-  const args = ['--variant=minbase', `--include=${packages.join(',')}`, options, suite, root];
-  const here = { folder: ROOTS, env: process.env as Record<string, string> };
-  const made = await runInside(
-    { ...here, inside: () => ['mmdebstrap', ...args, ...(mirror === null ? [] : [mirror])] },
-    '',
-  );
-  if (made.code !== 0) throw new Error(`mmdebstrap ${suite} ended with ${made.code}:\n${made.output}`);
+  await debootstrap(t, [`--include=${packages.join(',')}`, suite, root]);
   const settings = await npmSettings(bringNetwork(root));
   const folder = path.join(root, HOME);
   fs.mkdirSync(folder, { recursive: true });

@@ -21,6 +21,7 @@ import type { MessageDetail } from '../../src/store/queue.ts';
 import type { StoreFaults } from '../../src/store/sqlite/engine/writing-connection.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import type { Store } from '../../src/store/store.ts';
+import type { NewRecipient } from '../../src/store/submissions.ts';
 import { startDnsServer, type TestDnsServer } from './dns-server.ts';
 import { patience } from './patience.ts';
 
@@ -41,6 +42,9 @@ export interface DeliveryHarness {
   folder: string;
   databaseFile: string;
   addSender(domain: string): Promise<Sender>;
+  newId(): string;
+  /** A new message to this address. */
+  recipient(address: string): NewRecipient;
   /** Accepts one submission to these recipients and tells the scheduler; the message ids in order. */
   send(to: string[], content?: SendContent): Promise<string[]>;
   /** Waits until the message satisfies the condition; checked after every change that delivery records. */
@@ -246,7 +250,9 @@ export async function startDeliveryHarness(options: DeliveryHarnessOptions): Pro
     fs.rmSync(folder, { recursive: true, force: true });
   };
   const { tenantId, domainId } = firstSender;
-  const actions = { addSender, send, until, untilAll, stopDelivery, restartDelivery, close };
+  const newId = () => ids.next();
+  const recipient = (address: string) => recipientOf(ids.next(), address, null);
+  const actions = { addSender, newId, recipient, send, until, untilAll, stopDelivery, restartDelivery, close };
   const parts = { store, dns, identity, tenantId, domainId, folder, databaseFile: file };
   return {
     ...parts,
@@ -277,7 +283,7 @@ function announcing(store: Store, changes: Set<() => void>): Store {
   };
 }
 
-function recipientOf(messageId: string, address: string, name: string | null) {
+function recipientOf(messageId: string, address: string, name: string | null): NewRecipient {
   const parsed = parseAddress(address);
   if (!parsed.ok) throw new Error(parsed.reason);
   return {

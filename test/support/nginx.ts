@@ -3,9 +3,10 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';
-import net, { type AddressInfo } from 'node:net';
+import net from 'node:net';
 import path from 'node:path';
 import type { Test } from 'tap';
+import { findFreePort } from './free-port.ts';
 import { patience } from './patience.ts';
 
 export interface NginxOptions {
@@ -25,7 +26,7 @@ export function nginxMissing(): string | false {
 
 /** Gives the port at which it speaks TLS. */
 export async function startNginx(t: Test, options: NginxOptions): Promise<number> {
-  const port = await freePort();
+  const port = await findFreePort();
   fs.mkdirSync(options.folder);
   const configFile = path.join(options.folder, 'nginx.conf');
   fs.writeFileSync(configFile, configuration(options, port));
@@ -74,15 +75,6 @@ http {
   }
 }
 `;
-}
-
-async function freePort(): Promise<number> {
-  const server = net.createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 async function listening(nginx: ChildProcess, port: number, said: () => string): Promise<void> {

@@ -1,6 +1,6 @@
 """Reads the mails of a folder with Python's email package and writes one line of JSON for each, in the order of names.
 
-Each is read by both of its parsers: `compat32`, the old one, and `default`, which follows the newer RFCs.
+With --fields, the fields of its header too. Each is read by both of its parsers: `compat32`, the old one, and `default`, which follows the newer RFCs.
 """
 import base64
 import email
@@ -35,6 +35,36 @@ def names(part):
     )
 
 
+ADDRESS_FIELDS = "From", "To", "Cc", "Reply-To"
+
+
+def decoded(text):
+    return str(email.header.make_header(email.header.decode_header(text)))
+
+
+def mailboxes(message, field):
+    """Name and address of each, or nothing where the field is missing."""
+    value = message[field]
+    if value is None:
+        return None
+    if isinstance(message.policy, email.policy.EmailPolicy):
+        return [[address.display_name, address.addr_spec] for address in value.addresses]
+    # With octets above 127 it is no text yet.
+    pairs = email.utils.getaddresses([str(value).replace("\r\n", "")])
+    return [[decoded(name), address] for name, address in pairs]
+
+
+def fields(message):
+    subject = message["Subject"]
+    if not isinstance(message.policy, email.policy.EmailPolicy):
+        subject = decoded(str(subject).replace("\r\n", ""))
+    return {
+        "names": message.keys(),
+        "subject": str(subject),
+        **{field: mailboxes(message, field) for field in ADDRESS_FIELDS},
+    }
+
+
 def leaf(part):
     filename, type_name = names(part)
     return {
@@ -54,6 +84,7 @@ def read(path, policy):
         message = email.message_from_bytes(file.read(), policy=policy)
     parts = list(message.walk())
     return {
+        "fields": fields(message) if "--fields" in sys.argv else None,
         "structure": structure(message),
         "leaves": [leaf(part) for part in parts if not part.is_multipart()],
         "defects": [repr(defect) for part in parts if part.is_multipart() for defect in part.defects],

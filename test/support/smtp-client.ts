@@ -5,6 +5,8 @@ import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 import { patience } from './patience.ts';
 
 const PATIENCE_MS = 10_000;
+/** For the reply to a final dot: the mail may still have to become durable, beside others of its size. */
+const AFTER_DOT_MS = 60_000;
 
 export class SmtpClient {
   #socket: Socket;
@@ -49,7 +51,7 @@ export class SmtpClient {
   }
 
   /** The next reply with all its lines; empty when the connection is over. */
-  async reply(): Promise<string> {
+  async reply(silenceMs = PATIENCE_MS): Promise<string> {
     for (;;) {
       const whole = /^(?:\d{3}-[^\n]*\n)*\d{3} [^\n]*\r\n/.exec(this.#heard)?.[0];
       if (whole !== undefined) {
@@ -57,8 +59,13 @@ export class SmtpClient {
         return whole.trimEnd();
       }
       if (this.#isOver) return '';
-      await this.#more();
+      await this.#more(silenceMs);
     }
+  }
+
+  /** The reply to the final dot of a mail. */
+  replyToMail(): Promise<string> {
+    return this.reply(AFTER_DOT_MS);
   }
 
   /** MAIL, RCPT and DATA; the reply to each that was refused, or to the final dot. */
@@ -71,7 +78,7 @@ export class SmtpClient {
     if (!go.startsWith('354')) return go;
     this.write(typeof mail.data === 'string' ? mail.data.replace(/^\./gm, '..') : mail.data);
     this.write('\r\n.\r\n');
-    return this.reply();
+    return this.replyToMail();
   }
 
   async startTls(options: ConnectionOptions): Promise<ReturnType<typeof connectTls>> {
@@ -111,10 +118,17 @@ export class SmtpClient {
     socket.on('end', over).on('close', over).on('error', over);
   }
 
-  #more(): Promise<void> {
+  /** A server that still takes what was written is not silent. */
+  #more(silenceMs = PATIENCE_MS): Promise<void> {
     return new Promise((resolve, reject) => {
-      const silent = () => reject(new Error(`the server is silent after: ${this.#heard}`));
-      const timer = setTimeout(silent, patience(PATIENCE_MS));
+      let unsent = this.#socket.writableLength;
+      const look = () => {
+        const before = unsent;
+        unsent = this.#socket.writableLength;
+        if (unsent === before) reject(new Error(`the server is silent after: ${this.#heard}`));
+        else timer = setTimeout(look, patience(silenceMs));
+      };
+      let timer = setTimeout(look, patience(silenceMs));
       this.#waiting = () => {
         clearTimeout(timer);
         this.#waiting = null;

@@ -52,14 +52,17 @@ export interface Sender {
   domainId: string;
 }
 
+/** A daemon's API. */
+type Caller = Pick<Daemon, 'call'>;
+
 export interface Registration {
   name: string;
   domain: string;
 }
 
 export async function registerSender(
-  { dns, postrider }: Pick<World, 'dns' | 'postrider'>,
-  daemon: Daemon,
+  { dns, postrider }: { dns: TestDnsServer; postrider: Pick<Installation, 'json'> },
+  daemon: Caller,
   { name, domain }: Registration = { name: 'Acme', domain: 'acme.test' },
 ): Promise<Sender> {
   const { id: tenantId } = await postrider.json('tenant', 'create', '--name', name, '--status', 'active');
@@ -86,20 +89,24 @@ export function publish(dns: TestDnsServer, records: DnsRecord[]): void {
 }
 
 /** Sends, insists on the 202, and gives the message ids. */
-export async function send(daemon: Daemon, sender: Sender, to: string | string[], mail: Json = {}): Promise<string[]> {
+export async function send(daemon: Caller, sender: Sender, to: string | string[], mail: Json = {}): Promise<string[]> {
   const body = { from: `app@${sender.domain}`, to, subject: 'Hello', text: 'Hello there.', ...mail };
   const answer = await daemon.call(sender.key, 'POST /emails', { body });
   if (answer.status !== 202) throw new Error(`not accepted: ${answer.status} ${JSON.stringify(answer.body)}`);
   return answer.body.message_ids as string[];
 }
 
-/** The id that a received message carries in its Message-ID. */
+/** The id that a received message carries: in its Message-ID, or in a field of ours where the application wrote that. */
 export function messageIdOf(raw: Buffer): string {
-  const id = /^Message-ID: <([0-9a-f-]{36})@/im.exec(raw.toString('latin1'))?.[1];
-  if (id === undefined) throw new Error('a message without a Message-ID of ours arrived');
+  const header = raw.toString('latin1', 0, raw.indexOf('\r\n\r\n'));
+  const [, id] = WRITTEN_ID.exec(header) ?? COMPOSED_ID.exec(header) ?? [];
+  if (id === undefined) throw new Error('a message without an id of ours arrived');
   return id;
 }
 
-export async function stateOf(daemon: Daemon, sender: Sender, messageId: string): Promise<unknown> {
+const WRITTEN_ID = /^X-Postrider-Message-ID: ([0-9a-f-]{36})$/m;
+const COMPOSED_ID = /^Message-ID: <([0-9a-f-]{36})@/im;
+
+export async function stateOf(daemon: Caller, sender: Sender, messageId: string): Promise<unknown> {
   return (await daemon.call(sender.key, `GET /emails/${messageId}`)).body.state;
 }

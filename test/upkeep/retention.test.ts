@@ -4,6 +4,8 @@ import t, { type Test } from 'tap';
 import { DAY_MS, HOUR_MS } from '../../src/base/clock.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { openContentReader } from '../../src/store/sqlite/verbs/contents.ts';
+import { MAX_PIECE_BYTES, type WrittenMails } from '../../src/store/written-mails.ts';
+import { makeRoom } from '../../src/upkeep/make-room.ts';
 import { eraseOld } from '../../src/upkeep/retention.ts';
 import { Bench, countAll, T0 } from '../store/conformance/harness.ts';
 import { newProgram } from '../support/program.ts';
@@ -19,8 +21,14 @@ async function openWorld(t: Test) {
   });
   const bench = new Bench({ store, openContents: () => contents });
   const clock = { time: T0, now: () => clock.time };
+  const swept: number[] = [];
+  const sweep: WrittenMails['sweep'] = async (asked) => {
+    const rows = await store.writtenMails.sweep(asked);
+    swept.push(rows);
+    return rows;
+  };
   const kit = {
-    store,
+    store: { ...store, writtenMails: { sweep } },
     clock,
     contentDays: 30,
     recordsDays: 90,
@@ -29,9 +37,9 @@ async function openWorld(t: Test) {
   };
   const never = new AbortController().signal;
   return {
-    ...{ store, bench, clock },
+    ...{ store, bench, clock, swept },
     erase: () => eraseOld(kit, never),
-    hasContent: (id: string) => contents.read(id).kind === 'content',
+    hasContent: async (id: string) => (await contents.read(id)).kind === 'content',
     async finish(id: string, lane: number, at = T0, claimedAt = at) {
       const claimed = (await bench.claim(lane, claimedAt, 1000)).find((message) => message.id === id)!;
       const event = bench.event('email.delivered');
@@ -50,17 +58,17 @@ t.test('the content goes after 30 days, the records after 90; what waits stays f
 
   clock.time = T0 + 30 * DAY_MS - 1;
   t.equal(await erase(), '0 contents, 0 messages and 0 entries of the audit log erased');
-  t.ok(hasContent(done.id));
+  t.ok(await hasContent(done.id));
   clock.time++;
   t.equal(await erase(), '1 contents, 0 messages and 0 entries of the audit log erased');
-  t.notOk(hasContent(done.id));
+  t.notOk(await hasContent(done.id));
   t.match(await store.queue.getMessage(done.id), { state: 'delivered', subject: 'Hello' }, 'its record stands');
 
   clock.time = T0 + 90 * DAY_MS;
   t.equal(await erase(), '0 contents, 1 messages and 0 entries of the audit log erased');
   t.equal(await store.queue.getMessage(done.id), null);
   t.same(await store.events.eventsOfMessage(tenant.id, done.id), []);
-  t.ok(hasContent(waiting.id));
+  t.ok(await hasContent(waiting.id));
   t.match(await store.queue.getMessage(waiting.id), { state: 'queued' });
 });
 
@@ -72,14 +80,14 @@ t.test('a submission keeps its content until its last recipient is finished for 
   await finish(first, lanes[0]!.lane);
   clock.time = T0 + 31 * DAY_MS;
   await erase();
-  t.ok(hasContent(second), 'the other one is not finished');
+  t.ok(await hasContent(second), 'the other one is not finished');
   await finish(second, lanes[1]!.lane, T0 + 31 * DAY_MS, T0);
   clock.time = T0 + 60 * DAY_MS;
   await erase();
-  t.ok(hasContent(first), 'finished 29 days ago');
+  t.ok(await hasContent(first), 'finished 29 days ago');
   clock.time = T0 + 61 * DAY_MS;
   await erase();
-  t.notOk(hasContent(first));
+  t.notOk(await hasContent(first));
 });
 
 t.test('the recipient that was finished last counts', async (t) => {
@@ -91,10 +99,10 @@ t.test('the recipient that was finished last counts', async (t) => {
   await finish(second, lanes[1]!.lane, T0 + 5 * DAY_MS, T0);
   clock.time = T0 + 34 * DAY_MS;
   await erase();
-  t.ok(hasContent(first));
+  t.ok(await hasContent(first));
   clock.time = T0 + 35 * DAY_MS;
   await erase();
-  t.notOk(hasContent(first));
+  t.notOk(await hasContent(first));
 });
 
 t.test('a tenant can have its content erased right after delivery, that of the past included', async (t) => {
@@ -106,20 +114,20 @@ t.test('a tenant can have its content erased right after delivery, that of the p
   await finish(theirs.id, theirs.lane);
   clock.time = T0 + HOUR_MS;
   await erase();
-  t.ok(hasContent(mine.id));
+  t.ok(await hasContent(mine.id));
   t.equal(await store.upkeep.setContentDays(tenant.id, 0), true);
   t.equal(await store.upkeep.contentDaysOf(tenant.id), 0);
   await erase();
-  t.notOk(hasContent(mine.id));
-  t.ok(hasContent(theirs.id));
+  t.notOk(await hasContent(mine.id));
+  t.ok(await hasContent(theirs.id));
   const next = await bench.queued(domain, 'c@x.test', clock.time);
   await finish(next.id, next.lane, clock.time);
   clock.time += 10_000 - 1;
   await erase();
-  t.ok(hasContent(next.id), 'the walk keeps behind results that are on their way into the database');
+  t.ok(await hasContent(next.id), 'the walk keeps behind results that are on their way into the database');
   clock.time++;
   await erase();
-  t.notOk(hasContent(next.id));
+  t.notOk(await hasContent(next.id));
   t.equal(await store.upkeep.setContentDays(bench.id(), 0), false, 'there is no such tenant');
 });
 
@@ -131,10 +139,10 @@ t.test('back under the general setting, the content of the meantime is found as 
   await finish(done.id, done.lane);
   clock.time = T0 + 40 * DAY_MS;
   await erase();
-  t.ok(hasContent(done.id));
+  t.ok(await hasContent(done.id));
   await store.upkeep.setContentDays(tenant.id, null);
   await erase();
-  t.notOk(hasContent(done.id));
+  t.notOk(await hasContent(done.id));
 });
 
 function cpuMs(): number {
@@ -213,4 +221,45 @@ t.test('an operator sets it by the command line', async (t) => {
   t.match(await program.runHere('tenant', 'set', String(id), '--tier', '10k'), { stdout: /^content: +kept 0 days$/m });
   t.match(await program.json('tenant', 'set', String(id), '--content-days', 'default'), { content_days: null });
   t.match(await program.runHere('tenant', 'set', String(id), '--content-days', '-1'), { code: 2 });
+});
+
+t.test(
+  'the pieces of a written mail go with its content, a few at a time; what never was accepted, after an hour',
+  async (t) => {
+    const { store, bench, clock, erase, hasContent, finish, swept } = await openWorld(t);
+    const { domain } = await bench.sender('acme.test');
+    const pieces = Array.from({ length: 10 }, () => Buffer.alloc(MAX_PIECE_BYTES, 'x'));
+    const { receipt, lanes } = await bench.accept(domain, ['a@x.test'], await bench.written(domain, pieces));
+    await finish(receipt.messageIds[0]!, lanes[0]!.lane);
+    await bench.written(domain, pieces.slice(0, 3), T0 + 1000);
+    clock.time = T0 + HOUR_MS + 1000;
+    await erase();
+    t.same(swept, [0]);
+    clock.time++;
+    await erase();
+    t.same(swept.splice(0), [0, 4, 0], 'three pieces and their mail');
+    t.ok(await hasContent(receipt.messageIds[0]!));
+
+    const before = await store.upkeep.reusableBytes();
+    clock.time = T0 + 30 * DAY_MS;
+    t.equal(await erase(), '1 contents, 0 messages and 0 entries of the audit log erased');
+    t.notOk(await hasContent(receipt.messageIds[0]!));
+    t.same(swept, [4, 4, 3, 0]);
+    t.ok((await store.upkeep.reusableBytes()) - before >= 10 * MAX_PIECE_BYTES, 'their space can be used again');
+  },
+);
+
+t.test('a full disk gets leftovers of written mail back, a bounded number of pieces at a time', async (t) => {
+  const { store, bench, clock } = await openWorld(t);
+  const { domain } = await bench.sender('acme.test');
+  await bench.written(
+    domain,
+    Array.from({ length: 100 }, () => Buffer.from('x\r\n')),
+    T0,
+  );
+  clock.time = T0 + HOUR_MS + 1;
+  const kit = { store, clock, contentDays: 30, recordsDays: 90 };
+  t.equal(await makeRoom(kit), '80 things that retention was to erase');
+  t.equal(await makeRoom(kit), '21 things that retention was to erase');
+  t.equal(await makeRoom(kit), null);
 });

@@ -22,12 +22,13 @@ export function sendEndpoints({ submission, clock }: SendParts): Endpoint[] {
   const batchShape = loadResendBatch(emailShape);
   const complete = (email: TranslatedEmail) => completed(email, clock.now());
 
-  async function send({ key, idempotencyKey, bodyBytes, read }: ApiCall) {
+  async function send({ key, idempotencyKey, bodyBytes, read, header }: ApiCall) {
     const readOne = async () => {
       const email = await read(emailShape);
       return isRefusal(email) ? email : complete(email);
     };
-    const answer = await submission.submit(key, idempotencyKey, { bytes: bodyBytes, read: readOne });
+    const traceParent = () => header('traceparent');
+    const answer = await submission.submit(key, idempotencyKey, { bytes: bodyBytes, read: readOne, traceParent });
     return isRefusal(answer) ? answer : ok({ id: answer.receipt.id });
   }
 
@@ -40,7 +41,8 @@ export function sendEndpoints({ submission, clock }: SendParts): Endpoint[] {
       countAs(batch.emails.length);
       return { emails: batch.emails.map((email) => (isRefusal(email) ? email : complete(email))), skipsRefused };
     };
-    const answer = await submission.submitBatch(key, idempotencyKey, { bytes: bodyBytes, read: readAll });
+    const traceParent = () => header('traceparent');
+    const answer = await submission.submitBatch(key, idempotencyKey, { bytes: bodyBytes, read: readAll, traceParent });
     return isRefusal(answer) ? answer : ok(batchResult(answer.receipt, skipsRefused));
   }
 

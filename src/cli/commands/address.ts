@@ -6,8 +6,11 @@ import { type Answer, done, failed } from '../../operator/answer.ts';
 import { databaseProblem, dataFolder } from '../../operator/data-folder.ts';
 import type { SuppressedBy } from '../../operator/own-store.ts';
 import { parseAddress, policyRefusal, suppressionKey } from '../../protocol/mail/address.ts';
+import { findTenant } from '../../tenants/find-tenant.ts';
+import type { Refused } from '../../tenants/refused.ts';
 import { type LocalContext, localCommand } from '../command.ts';
-import { positional, required, uuid, verbatim } from '../option.ts';
+import { positional, required, tenantName, verbatim } from '../option.ts';
+import { fromRefused } from '../refusal.ts';
 import { renderFacts } from '../table.ts';
 
 export const addressExplain = localCommand({
@@ -15,7 +18,7 @@ export const addressExplain = localCommand({
   summary: 'Checks whether an address is valid and would be accepted, which suppression list has it, and why.',
   options: {
     address: required(positional(verbatim('ADDRESS', 'the bare address, as written'))),
-    tenant: uuid('ID', "also check this tenant's suppression list"),
+    tenant: tenantName('also check the suppression list of this tenant'),
   },
   run: async (context, { address, tenant }) => explain(context, address, tenant ?? null),
   render: ({ syntax_ok, form, accepted, reason, suppressed }) =>
@@ -48,7 +51,7 @@ type Suppressed =
       tenant: { reason: string | null; created_at: string | null } | null;
     };
 
-async function explain(context: LocalContext, text: string, tenantId: string | null): Promise<Answer<Explanation>> {
+async function explain(context: LocalContext, text: string, named: string | null): Promise<Answer<Explanation>> {
   const parsed = parseAddress(text);
   if (!parsed.ok) {
     return done({ syntax_ok: false, form: null, accepted: false, reason: parsed.reason, suppressed: null });
@@ -56,26 +59,23 @@ async function explain(context: LocalContext, text: string, tenantId: string | n
   const { form } = parsed.address;
   const reason = policyRefusal(parsed.address);
   if (reason !== null) return done({ syntax_ok: true, form, accepted: false, reason, suppressed: null });
-  const suppressed = await lookUp(context, suppressionKey(parsed.address), tenantId);
-  if (suppressed === 'no_tenant') return failed(`there is no tenant ${tenantId}`);
+  const suppressed = await lookUp(context, suppressionKey(parsed.address), named);
+  if ('kind' in suppressed) return fromRefused(suppressed);
   // Who names a tenant wants to know of its list.
-  if ('unknown' in suppressed && tenantId !== null) return failed(suppressed.unknown);
+  if ('unknown' in suppressed && named !== null) return failed(suppressed.unknown);
   return done({ syntax_ok: true, form, accepted: true, reason: null, suppressed });
 }
 
-async function lookUp(
-  context: LocalContext,
-  address: string,
-  tenantId: string | null,
-): Promise<Suppressed | 'no_tenant'> {
+async function lookUp(context: LocalContext, address: string, named: string | null): Promise<Suppressed | Refused> {
   try {
     const folder = dataFolder((await context.loadConfig()).config.data.dir);
     const problem = databaseProblem(folder);
     if (problem !== null) return { unknown: problem };
-    const { suppressedBy } = await import('../../operator/own-store.ts');
-    const found = suppressedBy(folder, { address, tenantId, now: systemClock.now() });
-    if (found === 'no_tenant') return found;
-    return found === null ? { unknown: `there is no database in ${folder.dir}` } : shown(found, tenantId !== null);
+    const { suppressedBy, tenantsIn } = await import('../../operator/own-store.ts');
+    const tenant = named === null ? null : findTenant(named, tenantsIn(folder));
+    if (tenant?.kind === 'refused') return tenant;
+    const found = suppressedBy(folder, { address, tenantId: tenant?.id ?? null, now: systemClock.now() });
+    return found === null ? { unknown: `there is no database in ${folder.dir}` } : shown(found, tenant !== null);
   } catch (error) {
     return { unknown: `the suppression lists can't be read: ${systemTrouble(error)}` };
   }

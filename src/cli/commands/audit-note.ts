@@ -4,7 +4,7 @@ import type { Config } from '../../config/keys.ts';
 import { done, failed } from '../../operator/answer.ts';
 import type { NewAuditEntry } from '../../store/audit.ts';
 import { type LocalContext, storeCommand } from '../command.ts';
-import { oneOf, required, uuid, verbatim } from '../option.ts';
+import { oneOf, required, tenantName, verbatim } from '../option.ts';
 import { recordAct } from '../record-act.ts';
 import { runWhereTheWriterIs } from '../with-services.ts';
 
@@ -14,13 +14,11 @@ export const auditNote = storeCommand({
   name: 'audit note',
   summary: 'Records what a command did.',
   options: {
-    tenant: uuid('ID', 'whose log'),
+    tenant: tenantName('whose log'),
     action: required(oneOf('ACTION', ACTIONS, 'what was done')),
     data: required(verbatim('JSON', 'its details')),
   },
   async run(services, { tenant, action, data }) {
-    if (tenant !== undefined && !(await services.store.tenants.getTenant(tenant)))
-      return failed(`there is no tenant ${tenant}`);
     await recordAct(services, tenant ?? null, action, JSON.parse(data) as NewAuditEntry['data']);
     return done({ noted: true });
   },
@@ -38,7 +36,7 @@ export async function noteAct({ complain }: Pick<LocalContext, 'complain'>, conf
   const answer = await runWhereTheWriterIs(
     auditNote,
     { action: note.action, data: JSON.stringify(note.data), ...(note.tenant && { tenant: note.tenant }) },
-    config,
+    { config, say: complain },
   ).catch((error: unknown) => failed(describeError(error)));
   if (answer.kind !== 'done' && answer.kind !== 'ended')
     complain(`the action was not recorded in the audit log: ${answer.message}`);

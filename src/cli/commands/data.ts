@@ -1,66 +1,93 @@
-// backup | restore | migrate: the data folder as a whole. A backup is taken from the file itself,
-// beside a daemon or not; the other two need the folder for themselves.
+// backup | migrate: the data folder as a whole. A backup is taken from the file itself, beside a daemon or not; a
+// migration needs the folder for itself, as restore.ts does.
 import fs from 'node:fs';
 import path from 'node:path';
 import { systemClock } from '../../base/clock.ts';
 import { counted } from '../../base/counted.ts';
-import { done, failed } from '../../operator/answer.ts';
+import { type Answer, done, failed } from '../../operator/answer.ts';
 import { type DataFolder, databaseProblem, dataFolder } from '../../operator/data-folder.ts';
 import type { NewAuditEntry } from '../../store/audit.ts';
 import { type LocalContext, localCommand } from '../command.ts';
-import { flag, positional, required, text } from '../option.ts';
+import { positional, text, wholeNumber } from '../option.ts';
 import { recordAct } from '../record-act.ts';
 import { noteAct } from './audit-note.ts';
 
 export const backup = localCommand({
   name: 'backup',
-  summary: 'Copies the database to a new file. The daemon may be running.',
-  options: { file: required(positional(text('FILE', 'the file to create; it must not exist'))) },
-  async run(context, { file }) {
+  summary:
+    'Copies the database to a new file, or into a folder of which the last copies are kept. The daemon may be running.',
+  options: {
+    file: positional(text('FILE', 'the file to create; it must not exist')),
+    to: text('DIR', 'instead of FILE: a folder, for postrider-TIME.db and the configuration beside it'),
+    keep: wholeNumber('N', { min: 1, max: 100_000 }, 'with --to: deletes older backups there but for the last N'),
+  },
+  check({ file, to, keep }) {
+    if (file !== undefined && to !== undefined) return 'give FILE or --to DIR, not both';
+    if (file === undefined && to === undefined) return 'FILE is missing: give it, or --to DIR';
+    return keep !== undefined && to === undefined ? '--keep needs --to' : null;
+  },
+  async run(context, { file, to, keep }): Promise<Answer<BackedUp>> {
     const folder = await folderOf(context);
     const problem = databaseProblem(folder);
     if (problem !== null) return failed(problem);
-    const target = path.resolve(file);
     const own = await ownStore();
     own.refuseEmptied(folder);
-    await own.backUp(folder, target);
-    const { size: bytes } = fs.statSync(target);
+    const made =
+      to === undefined ? await intoFile(folder, file!) : await intoFolder(context, folder, { to, keep: keep ?? null });
     const { config } = await context.loadConfig();
     // Noting it would bring an older database to this version's schema, and a backup changes nothing.
     if (await own.isOfThisVersion(folder)) {
-      await noteAct(context, config, { action: 'platform.backed_up', data: { file: target, bytes } });
+      const { file, bytes } = made;
+      await noteAct(context, config, { action: 'platform.backed_up', data: { file, bytes } });
     }
-    return done({ file: target, bytes });
+    return done(made);
   },
-  render: ({ file, bytes }) =>
-    `${file} written, ${counted(bytes, 'byte')}. It does not contain the master key, which is needed to read the private keys in the backup.`,
+  render: ({ file, bytes, folder }) =>
+    [
+      `${file} written, ${counted(bytes, 'byte')}. It does not contain the master key, which is needed to read the private keys in the backup.`,
+      ...(folder === undefined ? [] : folderLines(folder)),
+    ].join('\n'),
+  toJson: ({ file, bytes, folder }) => ({ file, bytes, ...folder }),
 });
 
-export const restore = localCommand({
-  name: 'restore',
-  summary: 'Replaces the database with a backup. The daemon must be stopped.',
-  options: {
-    file: required(positional(text('FILE', 'a backup'))),
-    force: flag('overwrite the existing database; its data is lost'),
-  },
-  async run(context, { file, force }) {
-    const folder = await folderOf(context);
-    const own = await ownStore();
-    const held = own.lockFolder(folder);
-    try {
-      if (!force && fs.existsSync(folder.database)) {
-        return failed(`${folder.dir} already has a database: back it up, then use --force to replace it`);
-      }
-      await own.restore(folder, path.resolve(file));
-      if (await own.isOfThisVersion(folder))
-        await recordHere(folder, 'platform.restored', { file: path.resolve(file) });
-      return done({ database: folder.database, schema: await own.currentSchema(folder) });
-    } finally {
-      held.release();
-    }
-  },
-  render: ({ database }) => `${database} restored.`,
-});
+interface BackedUp {
+  file: string;
+  bytes: number;
+  folder?: BackupFolder;
+}
+
+interface BackupFolder {
+  /** Null: there is none, or it contains the master key. */
+  config_file: string | null;
+  /** Where the master key is; null: this user can't see it. */
+  master_key: string | null;
+  deleted: string[];
+}
+
+async function intoFile(folder: DataFolder, file: string): Promise<BackedUp> {
+  const target = path.resolve(file);
+  await (await ownStore()).backUp(folder, target);
+  return { file: target, bytes: fs.statSync(target).size };
+}
+
+async function intoFolder(
+  context: LocalContext,
+  folder: DataFolder,
+  { to, keep }: { to: string; keep: number | null },
+): Promise<BackedUp> {
+  const { backUpInto } = await import('../../operator/backup-folder.ts');
+  const made = await backUpInto(folder, await context.loadConfig(), { dir: path.resolve(to), keep });
+  const { file, bytes, configFile, masterKey, deleted } = made;
+  return { file, bytes, folder: { config_file: configFile, master_key: masterKey, deleted } };
+}
+
+function folderLines({ config_file: configFile, master_key: masterKey, deleted }: BackupFolder): string[] {
+  return [
+    `Keep a copy of the master key${masterKey === null ? '' : ` (${masterKey})`} apart from the backups.`,
+    configFile === null ? 'No configuration file was copied.' : `${configFile} is the configuration.`,
+    ...(deleted.length === 0 ? [] : [`Deleted: ${deleted.join(', ')}`]),
+  ];
+}
 
 export const migrate = localCommand({
   name: 'migrate',
@@ -72,6 +99,9 @@ export const migrate = localCommand({
     own.refuseEmptied(folder);
     const held = own.lockFolder(folder);
     try {
+      const { backUpBeforeUpgrade } = await import('../../operator/upgrade-backup.ts');
+      const { config } = await context.loadConfig();
+      await backUpBeforeUpgrade(folder, config, (text) => context.complain(text));
       const from = fs.existsSync(folder.database) ? await own.currentSchema(folder) : 0;
       await own.withOwnStore(folder, async () => {});
       const to = await own.currentSchema(folder);
@@ -87,16 +117,16 @@ export const migrate = localCommand({
       : `The schema was migrated from version ${from} to ${to}.`,
 });
 
-async function folderOf(context: LocalContext): Promise<DataFolder> {
+export async function folderOf(context: LocalContext): Promise<DataFolder> {
   return dataFolder((await context.loadConfig()).config.data.dir);
 }
 
 /** With the lock held. */
-async function recordHere(folder: DataFolder, action: string, data: NewAuditEntry['data']): Promise<void> {
+export async function recordHere(folder: DataFolder, action: string, data: NewAuditEntry['data']): Promise<void> {
   const { withOwnStore } = await ownStore();
   await withOwnStore(folder, (store) => recordAct({ store, clock: systemClock }, null, action, data));
 }
 
-function ownStore() {
+export function ownStore() {
   return import('../../operator/own-store.ts');
 }

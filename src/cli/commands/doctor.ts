@@ -3,11 +3,11 @@
 import { toTimestamp } from '../../base/clock.ts';
 import { counted } from '../../base/counted.ts';
 import type { TimerFacts } from '../../doctor/doctor-settings.ts';
-import type { Finding, Remedy } from '../../doctor/finding.ts';
 import { done, failed } from '../../operator/answer.ts';
 import { dataFolder } from '../../operator/data-folder.ts';
 import { EXIT_SOMETHING_WRONG, localCommand, storeCommand } from '../command.ts';
-import { printable, renderTable } from '../table.ts';
+import { linesOfFinding } from '../finding-lines.ts';
+import { renderTable } from '../table.ts';
 
 export const doctor = localCommand({
   name: 'doctor',
@@ -28,20 +28,9 @@ export const doctor = localCommand({
     const odd = findings.filter((finding) => finding.health === 'warn').length;
     const summary =
       health === 'ok' ? 'All checks passed.' : `${counted(wrong, 'failure')}, ${counted(odd, 'warning')}.`;
-    return [...findings.flatMap(linesOf), '', summary].join('\n');
+    return [...findings.flatMap(linesOfFinding), '', summary].join('\n');
   },
 });
-
-function linesOf({ health, check, subject, message, remedy }: Finding): string[] {
-  const line = `${health.padEnd(4)}  ${check}: ${subject} ${message}`;
-  return [printable(line), ...(remedy === null ? [] : [printable(`      -> ${inWords(remedy)}`)])];
-}
-
-function inWords(remedy: Remedy): string {
-  if ('record' in remedy) return `publish: ${remedy.record.name} ${remedy.record.type} ${remedy.record.value}`;
-  if ('command' in remedy) return `run: ${remedy.command}`;
-  return 'setting' in remedy ? `configure: ${remedy.setting}` : remedy.advice;
-}
 
 /** The result on record is that of the run before, while one is under way. */
 function resultOf({ running, last_result: last }: Pick<TimerFacts, 'running' | 'last_result'>): string | null {

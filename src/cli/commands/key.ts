@@ -6,7 +6,7 @@ import type { Store } from '../../store/store.ts';
 import { type ApiKey, SCOPES } from '../../store/tenants.ts';
 import { createApiKey, publicPart, readPublicId } from '../../tenants/api-keys.ts';
 import { storeCommand } from '../command.ts';
-import { domainName, label, listOf, positional, required, text, uuid } from '../option.ts';
+import { domainName, label, listOf, positional, required, tenantName, text } from '../option.ts';
 import { recordAct } from '../record-act.ts';
 import { fromRefused } from '../refusal.ts';
 import { renderTable } from '../table.ts';
@@ -15,7 +15,7 @@ export const keyCreate = storeCommand({
   name: 'key create',
   summary: 'Creates an API key and prints it. It is shown only once.',
   options: {
-    tenant: required(uuid('ID', 'the tenant')),
+    tenant: required(tenantName('the tenant')),
     name: required(label('NAME', 'a name to recognize the key by')),
     scopes: required(listOf('SCOPES', SCOPES, 'the scopes of the key')),
     domain: domainName('restrict the key to this sending domain'),
@@ -36,7 +36,7 @@ export const keyCreate = storeCommand({
 export const keyList = storeCommand({
   name: 'key list',
   summary: "Lists a tenant's API keys, including revoked ones. Secrets are not stored.",
-  options: { tenant: required(uuid('ID', 'the tenant')) },
+  options: { tenant: required(tenantName('the tenant')) },
   async run({ store }, { tenant }) {
     if (!(await store.tenants.getTenant(tenant))) return failed(`there is no tenant ${tenant}`);
     const uses = new Map((await store.keys.lastKeyUses(tenant)).map(({ keyId, at }) => [keyId, at]));
@@ -64,7 +64,7 @@ export const keyRevoke = storeCommand({
   summary: 'Revokes an API key immediately and permanently.',
   options: {
     key: required(positional(text('KEY', "the key's ID, or its public part pr_…"))),
-    tenant: uuid('ID', "only search this tenant's keys"),
+    tenant: tenantName('only search the keys of this tenant'),
   },
   check: ({ key }) =>
     isUuid(key) || readPublicId(key) !== null ? null : `KEY: "${key}" is not a key ID or the public part of a key`,

@@ -7,12 +7,12 @@ import { type Answer, done, failed } from '../../operator/answer.ts';
 import type { OperatorServices } from '../../operator/operator-services.ts';
 import type { OperatorAction, QueueTarget } from '../../store/shaping.ts';
 import { storeCommand } from '../command.ts';
-import { domainName, name, operatorName, positional, remark, required, uuid } from '../option.ts';
+import { domainName, name, operatorName, positional, remark, required, tenantName, uuid } from '../option.ts';
 import { recordAct } from '../record-act.ts';
 
 const targets = {
   id: positional(uuid('ID', 'one message')),
-  tenant: uuid('ID', "all of this tenant's mail"),
+  tenant: tenantName('all mail of this tenant'),
   group: name('GROUP', "all mail to this MX group (one provider's servers), by its name in queue list"),
   domain: domainName('all mail to this recipient domain'),
 };

@@ -56,7 +56,7 @@ function showDetail(
   message: ShownMessage,
   { group, reasons, until, lastReply, notes }: MessageExplanation,
 ) {
-  const { from, subject, attemptList } = detail;
+  const { from, subject, source, labels, attemptList } = detail;
   const isDue = detail.finishedAt === null && detail.state !== 'sending' && reasons.length === 0;
   const inTurn: ShownReason = {
     code: 'in_turn',
@@ -67,6 +67,7 @@ function showDetail(
     ...message,
     from,
     subject,
+    ...(source !== null && { source, header_message_id: labels?.headerMessageId ?? null }),
     group,
     earliest_at: optionalTimestamp(until),
     waits_for: isDue ? [inTurn] : reasons.map(showReason),

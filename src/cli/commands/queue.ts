@@ -2,12 +2,13 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { toTimestamp } from '../../base/clock.ts';
 import type { GroupExplanation } from '../../delivery/actions/explain.ts';
-import { done, failed } from '../../operator/answer.ts';
+import { done } from '../../operator/answer.ts';
 import type { OperatorServices } from '../../operator/operator-services.ts';
 import type { QueuedMessage, QueueLane } from '../../store/queue.ts';
+import { HELD_AFTER_RESTORE } from '../../store/restored.ts';
 import type { LaneCursor, LanePage } from '../../store/shaping.ts';
 import { storeCommand } from '../command.ts';
-import { domainName, name, uuid, wholeNumber } from '../option.ts';
+import { domainName, name, tenantName, wholeNumber } from '../option.ts';
 import { type Column, printable, renderTable } from '../table.ts';
 import {
   optionalTimestamp,
@@ -33,16 +34,13 @@ export const queueList = storeCommand({
   name: 'queue list',
   summary: 'Lists unfinished messages (those that expire first on top), how many wait per destination, and why.',
   options: {
-    tenant: uuid('ID', "only this tenant's"),
+    tenant: tenantName("only this tenant's"),
     domain: domainName('only mail to this domain'),
     group: name('GROUP', 'only mail to this MX group'),
     limit: wholeNumber('N', { min: 1, max: 10_000 }, `maximum number of messages; default: ${DEFAULT_LIMIT}`),
   },
   async run(services, { limit = DEFAULT_LIMIT, ...filter }) {
     const { explain } = services.queue;
-    if (filter.tenant !== undefined && !(await services.store.tenants.getTenant(filter.tenant))) {
-      return failed(`there is no tenant ${filter.tenant}`);
-    }
     const isKnown = filter.group === undefined ? null : await explain.isKnownGroup(filter.group);
     const ofGroup = filter.group === undefined ? null : await lanesOfGroup(services, filter.group);
     const lanes = (await services.store.queue.queueSummary()).filter((lane) => fits(lane, filter, ofGroup));
@@ -176,9 +174,15 @@ const LANE_COLUMNS: Column<ReturnType<typeof showLane>>[] = [
   { title: 'WHY', value: (lane) => lane.reasons.map(({ code }) => code).join(', ') || null },
 ];
 
+function stateText({ paused, parked, state, last_reason: reason }: ShownMessage): string {
+  if (paused) return 'paused';
+  if (!parked) return state;
+  return reason === HELD_AFTER_RESTORE ? 'held' : 'parked';
+}
+
 const MESSAGE_COLUMNS: Column<ShownMessage>[] = [
   { title: 'MESSAGE', value: (each) => each.id },
-  { title: 'STATE', value: (each) => (each.paused ? 'paused' : each.parked ? 'parked' : each.state) },
+  { title: 'STATE', value: stateText },
   { title: 'TRIES', value: (each) => each.attempts },
   { title: 'NEXT ATTEMPT', value: (each) => each.next_attempt_at },
   { title: 'TO', value: (each) => each.to },

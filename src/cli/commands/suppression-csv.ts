@@ -2,7 +2,6 @@
 // operator meant, and handed to the writer in portions that its socket takes.
 import { readFileSync, statSync } from 'node:fs';
 import { counted } from '../../base/counted.ts';
-import { isUuid } from '../../base/ids.ts';
 import { systemWords } from '../../base/system-words.ts';
 import { type Answer, done, failed } from '../../operator/answer.ts';
 import { SUPPRESSION_REASONS, type Suppression, type SuppressionReason } from '../../store/suppressions.ts';
@@ -16,7 +15,7 @@ import {
   tenantCsvLine,
 } from '../../suppression/csv.ts';
 import { localCommand, storeCommand } from '../command.ts';
-import { flag, oneOf, positional, required, suppressedAddress, text, uuid, verbatim } from '../option.ts';
+import { flag, oneOf, positional, required, suppressedAddress, tenantName, text, verbatim } from '../option.ts';
 import { recordAct } from '../record-act.ts';
 import { runWhereTheWriterIs } from '../with-services.ts';
 import { noteAct } from './audit-note.ts';
@@ -33,7 +32,6 @@ export const suppressionExport = storeCommand({
   check: scopeProblem,
   async run(services, { tenant, after }) {
     const { store } = services;
-    if (tenant !== undefined && !(await store.tenants.getTenant(tenant))) return failed(`there is no tenant ${tenant}`);
     const lines = [csvLine(tenant === undefined ? PLATFORM_COLUMNS : TENANT_COLUMNS)];
     let cursor = after ?? null;
     while (lines.length <= MAX_EXPORTED) {
@@ -72,11 +70,11 @@ export const suppressionImport = localCommand({
   summary: "Adds addresses from a CSV file to a tenant's list. Existing entries keep their reason.",
   options: {
     file: required(positional(text('FILE', 'CSV whose first line names the columns: address, reason, created_at'))),
-    tenant: required(uuid('ID', "this tenant's list")),
+    tenant: required(tenantName('the list of this tenant')),
     reason: oneOf('REASON', SUPPRESSION_REASONS, 'for lines without a reason; default: manual'),
     'skip-invalid': flag('skip invalid lines instead of importing nothing'),
   },
-  async run(context, { file, tenant, reason = 'manual', ...switches }): Promise<Answer<Imported>> {
+  async run(context, { file, tenant: named, reason = 'manual', ...switches }): Promise<Answer<Imported>> {
     const read = readFile(file, reason);
     if (typeof read === 'string') return failed(read);
     const { entries, problems, broken } = read;
@@ -86,12 +84,14 @@ export const suppressionImport = localCommand({
       return failed(`nothing was imported: ${file} has ${counted(problems.length, 'invalid line')}:\n${told}`);
     }
     const { config } = await context.loadConfig();
-    let added = 0;
+    // From the first portion on by its ID: a name may change meanwhile.
+    let [tenant, added] = [named, 0];
     let ended: Answer = done(null);
     for (const rows of portions(entries)) {
-      ended = await runWhereTheWriterIs(suppressionImportRows, { tenant, rows }, config);
+      ended = await runWhereTheWriterIs(suppressionImportRows, { tenant, rows }, { config, say: context.complain });
       if (ended.kind !== 'done') break;
-      added += (ended.result as { added: number }).added;
+      const portion = ended.result as { tenant: string; added: number };
+      [tenant, added] = [portion.tenant, added + portion.added];
     }
     // A file that was read in part is in the log with what came of it.
     const isWhole = ended.kind === 'done';
@@ -138,13 +138,12 @@ function* portions(entries: readonly Suppression[]): Generator<string> {
 export const suppressionImportRows = storeCommand({
   name: 'suppression import rows',
   summary: 'A portion of a file that is imported.',
-  options: { tenant: required(uuid('ID', 'whose list')), rows: required(verbatim('JSON', 'address, reason, time')) },
+  options: { tenant: required(tenantName('whose list')), rows: required(verbatim('JSON', 'address, reason, time')) },
   async run({ store }, { tenant, rows }) {
-    if (!isUuid(tenant) || !(await store.tenants.getTenant(tenant))) return failed(`there is no tenant ${tenant}`);
     const entries = (JSON.parse(rows) as [string, SuppressionReason, number][]).map(([address, reason, createdAt]) => {
       return { address, reason, createdAt, messageId: null };
     });
-    return done({ added: await store.suppressions.importSuppressions(tenant, entries) });
+    return done({ tenant, added: await store.suppressions.importSuppressions(tenant, entries) });
   },
   render: ({ added }) => `${added} added.`,
 });

@@ -8,7 +8,7 @@ import type { OperatorServices } from '../../operator/operator-services.ts';
 import { NO_ROUTE, SUPPRESSION_REASONS, type SuppressionPage, type UndoneBounces } from '../../store/suppressions.ts';
 import { undoHardBounces } from '../../suppression/undo-hard-bounces.ts';
 import { storeCommand } from '../command.ts';
-import { flag, moment, name, oneOf, required, suppressedAddress, text, uuid, wholeNumber } from '../option.ts';
+import { flag, moment, name, oneOf, required, suppressedAddress, tenantName, text, wholeNumber } from '../option.ts';
 import { didYouMean } from '../parse-arguments.ts';
 import { recordAct } from '../record-act.ts';
 import { isRule, operatorRule, suppressingRules } from '../suppressing-rules.ts';
@@ -17,7 +17,7 @@ import { renderFacts, renderTable } from '../table.ts';
 const DEFAULT_LIMIT = 1000;
 
 export const scope = {
-  tenant: uuid('ID', "this tenant's list"),
+  tenant: tenantName('the list of this tenant'),
   platform: flag("the platform's list, which applies to all tenants"),
 };
 
@@ -40,7 +40,6 @@ export const suppressionList = storeCommand({
     const prefix = search === undefined ? {} : { prefix: search.trim().toLowerCase() };
     const page = { after: after ?? null, limit: limit ?? DEFAULT_LIMIT, ...prefix };
     if (tenant === undefined) return done({ suppressions: await listPlatform(services, page) });
-    if (!(await services.store.tenants.getTenant(tenant))) return failed(`there is no tenant ${tenant}`);
     return done({ suppressions: await listTenant(services, tenant, page) });
   },
   render: ({ suppressions }) =>
@@ -70,7 +69,6 @@ export const suppressionAdd = storeCommand({
   async run(services, { tenant, address, reason = 'manual' }) {
     const { store, clock } = services;
     const entry = { address, reason, messageId: null, createdAt: clock.now() };
-    if (tenant !== undefined && !(await store.tenants.getTenant(tenant))) return failed(`there is no tenant ${tenant}`);
     const added =
       tenant === undefined
         ? await addPlatform(services, address, reason)

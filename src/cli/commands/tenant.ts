@@ -6,7 +6,7 @@ import { TENANT_STATUSES, type Tenant, TIERS } from '../../store/tenants.ts';
 import type { BrakeState, Measure } from '../../suppression/brake.ts';
 import { createTenant, noSuchTenant, setTenant } from '../../tenants/tenant-service.ts';
 import { storeCommand } from '../command.ts';
-import { label, numberOrDefault, oneOf, onOff, positional, required, uuid } from '../option.ts';
+import { label, numberOrDefault, oneOf, onOff, positional, required, tenantName } from '../option.ts';
 import { recordAct } from '../record-act.ts';
 import { fromRefused } from '../refusal.ts';
 import { renderFacts, renderTable } from '../table.ts';
@@ -57,7 +57,7 @@ const OWN_MAIL = 'the service sends its own mail as this tenant, so it is never 
 export const tenantShow = storeCommand({
   name: 'tenant show',
   summary: 'Shows a tenant, and how close it is to a review because of bounces and complaints.',
-  options: { id: required(positional(uuid('ID', 'the tenant'))) },
+  options: { id: required(positional(tenantName('the tenant'))) },
   async run({ store, config, isSandbox }, { id }) {
     const tenant = await store.tenants.getTenant(id);
     if (!tenant) return fromRefused(noSuchTenant(id));
@@ -86,7 +86,7 @@ export const tenantSet = storeCommand({
   name: 'tenant set',
   summary: 'Changes a tenant. Settings that are not given stay unchanged.',
   options: {
-    id: required(positional(uuid('ID', 'the tenant'))),
+    id: required(positional(tenantName('the tenant'))),
     status,
     tier: oneOf('TIER', [...TIERS, 'auto'], "auto follows the tenant's age and reputation; the others fix the tier"),
     'open-tracking': onOff('add a pixel that reports opens'),

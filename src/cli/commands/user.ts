@@ -6,7 +6,7 @@ import { USER_ROLES } from '../../store/tenants.ts';
 import { isSecondStepRequired } from '../../tenants/second-step-rule.ts';
 import { createUser, resetPassword, type UserWithPassword } from '../../tenants/users.ts';
 import { storeCommand } from '../command.ts';
-import { flag, mailAddress, oneOf, required, uuid } from '../option.ts';
+import { flag, mailAddress, oneOf, required, tenantName } from '../option.ts';
 import { recordAct } from '../record-act.ts';
 import { fromRefused } from '../refusal.ts';
 import { renderFacts } from '../table.ts';
@@ -18,7 +18,7 @@ export const userCreate = storeCommand({
   begins: true,
   summary: 'Creates a portal login for a tenant or an operator, with a generated password.',
   options: {
-    tenant: uuid('ID', "the user's tenant"),
+    tenant: tenantName("the user's tenant"),
     operator: flag('create an operator of the platform, who has no tenant'),
     email: required(mailAddress('the login')),
     role: oneOf('ROLE', TENANT_ROLES, "the user's role in the tenant; default: owner"),

@@ -13,7 +13,7 @@ import {
 import { replayFailedSince } from '../../webhooks/replay-failed.ts';
 import { rotateSecret, SECRET_OVERLAP_MS } from '../../webhooks/webhooks.ts';
 import { storeCommand } from '../command.ts';
-import { moment, positional, required, uuid, wholeNumber } from '../option.ts';
+import { moment, positional, required, tenantName, uuid, wholeNumber } from '../option.ts';
 import { recordAct } from '../record-act.ts';
 import { renderTable } from '../table.ts';
 
@@ -24,9 +24,8 @@ const webhookId = required(positional(uuid('WEBHOOK', "the webhook's ID, as webh
 export const webhookList = storeCommand({
   name: 'webhook list',
   summary: 'Lists webhooks, oldest first, with their pending deliveries and since when they have been failing.',
-  options: { tenant: uuid('ID', "only this tenant's") },
+  options: { tenant: tenantName("only this tenant's") },
   async run({ store }, { tenant }) {
-    if (tenant !== undefined && !(await store.tenants.getTenant(tenant))) return failed(`there is no tenant ${tenant}`);
     return done({ webhooks: (await store.webhooks.listWebhookHealth(tenant ?? null)).map(shownWebhook) });
   },
   render: ({ webhooks }) =>

@@ -25,7 +25,10 @@ import { type StandingHold, StandingHolds } from './standing-holds.ts';
 
 export interface QueueActionsKit {
   store: Pick<Store, 'shaping'> &
-    StoreVerbs<{ tenants: 'getTenant'; queue: 'retryNow' | 'findWaiting' | 'endWaiting' | 'getMessage' }>;
+    StoreVerbs<{
+      tenants: 'getTenant';
+      queue: 'retryNow' | 'findWaiting' | 'endWaiting' | 'getMessage' | 'releaseHeld';
+    }>;
   clock: Clock;
   ids: IdSource;
   log: Logger;
@@ -84,6 +87,20 @@ export class QueueActions {
     const facts = { action, kind: target.kind, target: target.key, by, note, messages };
     log.info(facts, `queue ${action} by ${by}: ${target.kind} ${target.key}`);
     return outcome;
+  }
+
+  /** Lets go what a restore has held; it waits for its time again, and can be repeated for the rest. */
+  async release(tenantId: string | null): Promise<{ messages: number; complete: boolean }> {
+    const { store, clock, onLanes } = this.#kit;
+    const deadline = performance.now() + BUDGET_MS;
+    for (let messages = 0; ; ) {
+      const held = { now: clock.now(), limit: HASTENED_AT_ONCE, ...(tenantId !== null && { tenantId }) };
+      const released = await store.queue.releaseHeld(held);
+      onLanes(released.lanes);
+      messages += released.messages;
+      if (released.messages < HASTENED_AT_ONCE) return { messages, complete: true };
+      if (performance.now() > deadline) return { messages, complete: false };
+    }
   }
 
   #carryOut(action: OperatorAction, target: QueueTarget, attribution: Attribution): Promise<ActionOutcome> {

@@ -1,17 +1,24 @@
 // From a message's content to the bytes that are signed: the common header fields, and the service's own,
 // which contain tokens made with the kit's keys.
 
+import { isAscii } from 'node:buffer';
 import { randomBytes } from 'node:crypto';
 import { BoundedMap } from '../../base/bounded-map.ts';
 import { fillInOutline, type HtmlOutline, outlineHtml } from '../../links/track-html.ts';
+import type { Page } from '../../links/track-part.ts';
 import { unsubscribeHeaders } from '../../links/unsubscribe.ts';
-import { type Composed, compose, composeBody } from '../../protocol/mail/compose.ts';
+import { envelopeForm } from '../../protocol/mail/address.ts';
+import { acceptedAddress, type Composed, compose, composeBody } from '../../protocol/mail/compose.ts';
 import { hashBody } from '../../protocol/mail/dkim.ts';
 import { makeFeedbackId } from '../../protocol/mail/feedback-id.ts';
+import { valueField } from '../../protocol/mail/header-field.ts';
 import type { BodyInput, MimeBody } from '../../protocol/mail/lean-body.ts';
 import type { HmacKey } from '../../protocol/mail/message-token.ts';
+import { readEntity } from '../../protocol/mail/written/entity.ts';
 import type { ComposedContent, SourceContent } from '../../store/message-view.ts';
 import type { Attachment, MessageContent } from '../../store/submissions.ts';
+import type { WrittenContent } from '../../store/written-mails.ts';
+import { fieldsOf, type LeavingMail, leavingMail } from './written-body.ts';
 
 export interface ComposeKit {
   tokenKey: HmacKey;
@@ -36,11 +43,14 @@ export function composeMessage(content: ComposedContent, body: MimeBody, kit: Co
   );
 }
 
-/** RFC 9477 for providers' complaint loops; Feedback-ID has no part per message, so that providers can aggregate it. */
 function serviceHeaders(content: ComposedContent, kit: ComposeKit): [string, string][] {
   const unsubscribe = content.unsubscribe ? unsubscribePair(content, kit) : [];
+  return [...unsubscribe, ...feedbackHeaders(content, kit)];
+}
+
+/** RFC 9477 for providers' complaint loops; Feedback-ID has no part per message, so that providers can aggregate it. */
+function feedbackHeaders(content: ComposedContent, kit: ComposeKit): [string, string][] {
   return [
-    ...unsubscribe,
     ['CFBL-Address', `fbl@${kit.bouncesDomain}; report=arf`],
     ['CFBL-Feedback-ID', makeFeedbackId(content.messageId, kit.tokenKey)],
     ['Feedback-ID', `${content.tenantId}:${content.signing.domain}:transactional:postrider`],
@@ -57,6 +67,48 @@ function unsubscribePair({ tenantId, messageId, to, bouncesDomain }: ComposedCon
       addressKey: kit.tokenKey,
     },
   );
+}
+
+// Written mail: below our own fields it goes out as it was written, so there is nothing to compose.
+
+const CRLF = Buffer.from('\r\n');
+
+export function composeWritten(
+  content: ComposedContent,
+  { header: written, eightBit }: Pick<LeavingMail, 'header' | 'eightBit'>,
+  kit: ComposeKit,
+): Omit<Composed, 'body'> {
+  const unsubscribe = content.unsubscribe && mayBeUnsubscribed(written) ? unsubscribePair(content, kit) : [];
+  const messageId: [string, string] = ['X-Postrider-Message-ID', content.messageId];
+  const own = [messageId, ...unsubscribe, ...feedbackHeaders(content, kit)];
+  const fields = own.map(([name, value]) => valueField(name, value)).join('');
+  const header = Buffer.concat([Buffer.from(fields), written, CRLF]);
+  const to = acceptedAddress(content.to.address);
+  const smtputf8 = to.nonAsciiLocal || !isAscii(header);
+  return { header, envelopeTo: envelopeForm(to), needs: { smtputf8, eightBit: eightBit || !isAscii(header) } };
+}
+
+/** The application's own fields are better than ours, and a signed or encrypted mail gets nothing that it does not need. */
+function mayBeUnsubscribed(header: Buffer): boolean {
+  const fields = fieldsOf({ header });
+  if (fields === null || readEntity(fields).isSealed) return false;
+  return !fields.some(({ key }) => key === 'list-unsubscribe' || key === 'list-unsubscribe-post');
+}
+
+/** As it leaves to this recipient. */
+export function leavingFor(
+  content: ComposedContent,
+  { written, read, isForSevenBits }: WrittenLetter,
+  { pages, kit }: { pages: TrackedPages; kit: ComposeKit },
+): Promise<LeavingMail> {
+  const track = pages.trackerFor(content, written, kit.links);
+  return leavingMail(written, read, { track, isForSevenBits });
+}
+
+interface WrittenLetter {
+  written: WrittenContent;
+  read: LeavingMail['read'];
+  isForSevenBits: boolean;
 }
 
 // The HTML of each message with its own pixel and links, if its tenant wants them. Their positions are found
@@ -86,6 +138,23 @@ export class TrackedPages {
     return tracked === html ? null : tracked;
   }
 
+  /** The same for a part of a written mail. Null: its tenant wants none of this. */
+  trackerFor(
+    { tenantId, messageId, submissionId, openTracking: opens, clickTracking: clicks }: Omit<TrackedContent, 'html'>,
+    written: WrittenContent,
+    links: LinkMaker,
+  ): ((page: Page) => string) | null {
+    if (!(opens || clicks)) return null;
+    const headers = (fieldsOf(written) ?? []).map(({ name, value }) => [name, value] as const);
+    const plan = { subject: { tenantId, messageId }, opens, clicks, headers, linksUrl: links.url, key: links.key };
+    return ({ html, shown, charset }) => {
+      const { links: found, pixelAt } = this.#outlineOf(submissionId, shown);
+      // In other charsets, browsers write some URLs with other octets than we would.
+      const followed = charset === 'utf8' ? found : found.filter(({ href }) => isAscii(Buffer.from(href)));
+      return fillInOutline(html, { links: followed, pixelAt }, plan);
+    };
+  }
+
   #outlineOf(submissionId: string, html: string): HtmlOutline {
     if (this.#last?.submissionId !== submissionId) this.#last = { submissionId, outline: outlineHtml(html) };
     return this.#last.outline;
@@ -96,19 +165,24 @@ export class TrackedPages {
 // often prepared one after the other, or by concurrent sessions.
 
 /** They may be large, so they are read when a body is made, and not for each message. */
-export type AttachmentsOf = () => Attachment[];
+export type AttachmentsOf = () => Promise<Attachment[]>;
 
 interface HashedBody extends MimeBody {
   bodyHash: string;
 }
 
-type BodyParts = Pick<BodyInput, 'text' | 'html' | 'attachments'>;
+type BodyTexts = Pick<BodyInput, 'text' | 'html'>;
+type BodyParts = BodyTexts & Pick<BodyInput, 'attachments'>;
 
 /**
- * Per thread: a hundred typical messages. The recipients of a submission come close together, and a large
- * cache would fill the old generation of the heap, which is expensive to collect.
+ * Per thread: a hundred typical messages. The recipients of a submission come close together, and many entries
+ * would fill the old generation of the heap, which is expensive to collect.
  */
 const MAX_CACHED_BYTES = 256 * 1024;
+/** From here on a body has a place among the large ones: few entries, and their bytes lie outside the heap. */
+const LARGE_BYTES = 64 * 1024;
+/** Per thread: several submissions with attachments are often delivered at the same time, in turns. */
+const MAX_CACHED_LARGE_BYTES = 24 * 1024 * 1024;
 
 /** A body that is not shared. */
 export async function hashedBody(submissionId: string, parts: BodyParts): Promise<HashedBody> {
@@ -117,28 +191,35 @@ export async function hashedBody(submissionId: string, parts: BodyParts): Promis
 }
 
 export class SharedBodies {
+  readonly #small = new BoundedMap<string, HashedBody>(MAX_CACHED_BYTES, sizeOf);
   /** The newest is kept at any size: it exists already, and the other recipients come next. */
-  readonly #bodies = new BoundedMap<string, HashedBody>(MAX_CACHED_BYTES, ({ content }) => content.length);
+  readonly #large = new BoundedMap<string, HashedBody>(MAX_CACHED_LARGE_BYTES, sizeOf);
   readonly #pending = new Map<string, Promise<HashedBody>>();
 
   /** The submission alone determines the body: its text, HTML and attachments are those that were accepted. */
   bodyOf({ submissionId, text, html }: MessageContent, attachments: AttachmentsOf): HashedBody | Promise<HashedBody> {
-    const known = this.#bodies.get(submissionId) ?? this.#pending.get(submissionId);
+    const made = this.#small.get(submissionId) ?? this.#large.use(submissionId);
+    const known = made ?? this.#pending.get(submissionId);
     if (known) return known;
-    const pending = this.#make(submissionId, { text, html, attachments: attachments() });
+    const pending = this.#make(submissionId, { text, html }, attachments);
     this.#pending.set(submissionId, pending);
     return pending;
   }
 
-  async #make(submissionId: string, parts: BodyParts): Promise<HashedBody> {
+  async #make(submissionId: string, texts: BodyTexts, attachments: AttachmentsOf): Promise<HashedBody> {
     try {
-      const hashed = await hashedBody(submissionId, parts);
-      this.#bodies.set(submissionId, hashed);
+      const hashed = await hashedBody(submissionId, { ...texts, attachments: await attachments() });
+      const bodies = sizeOf(hashed) < LARGE_BYTES ? this.#small : this.#large;
+      bodies.set(submissionId, hashed);
       return hashed;
     } finally {
       this.#pending.delete(submissionId);
     }
   }
+}
+
+function sizeOf({ content }: HashedBody): number {
+  return content.length;
 }
 
 // The source of a message for people: composed as couriers do it, with its pixel and tracked links, but
@@ -155,8 +236,20 @@ interface SourceKit {
 export async function messageSource(content: SourceContent, { bouncesDomain, linksUrl }: SourceKit): Promise<Buffer> {
   const key = { id: '0', key: randomBytes(KEY_BYTES) };
   const links = { url: linksUrl, key };
+  const kit = { tokenKey: key, bouncesDomain, links };
+  if (content.written) return writtenSource(content, content.written, kit);
   const html = new TrackedPages().htmlFor(content, links) ?? content.html;
   const body = await hashedBody(content.submissionId, { text: content.text, html, attachments: content.files });
-  const { header, body: bytes } = composeMessage(content, body, { tokenKey: key, bouncesDomain, links });
+  const { header, body: bytes } = composeMessage(content, body, kit);
   return Buffer.concat([header, bytes]);
+}
+
+async function writtenSource(content: SourceContent, written: WrittenContent, kit: ComposeKit): Promise<Buffer> {
+  async function* read() {
+    if (content.writtenBody) yield content.writtenBody;
+  }
+  const mail = await leavingFor(content, { written, read, isForSevenBits: false }, { pages: new TrackedPages(), kit });
+  const parts = [composeWritten(content, mail, kit).header];
+  for await (const bytes of mail.read()) parts.push(bytes);
+  return Buffer.concat(parts);
 }

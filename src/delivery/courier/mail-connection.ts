@@ -100,8 +100,11 @@ export class MailConnection {
     if (open.kind !== 'open') return open;
     this.#messagesOnSession++;
     try {
-      const result = await open.session.send(message, () => this.#nextToAnnounce(open, next));
-      return { ...result, peer: { ...result.peer, tlsPolicy: policyFacts(policy, open) } };
+      const { leaving, isReEncoded } = await leavingTo(open, message);
+      const result = await open.session.send(leaving, () => this.#nextToAnnounce(open, next));
+      const peer = { ...result.peer, tlsPolicy: policyFacts(policy, open) };
+      const isSealed = isReEncoded && result.kind === 'unsupported' && result.need === 'eightbit';
+      return { ...result, peer: isSealed ? { ...peer, response: `${peer.response}, ${NOT_RE_ENCODED}` } : peer };
     } catch (error) {
       // Our own side refused it before it was sent, for instance an address that no command can carry: that
       // must not end the session for the messages after it.
@@ -179,6 +182,18 @@ interface Sending {
   message: Ready;
   policy: TlsPolicy | null;
   next: () => Ready | null;
+}
+
+const NOT_RE_ENCODED =
+  'and a part of the message that needs it is signed, encrypted or too large to be encoded in another way';
+
+/** RFC 6152 section 3: what this server accepts of the message. */
+async function leavingTo({ session }: Open, message: Ready): Promise<{ leaving: Ready; isReEncoded: boolean }> {
+  const { needs, inSevenBits } = message;
+  if (!inSevenBits || !needs.eightBit || session.capabilities.eightBitMime) {
+    return { leaving: message, isReEncoded: false };
+  }
+  return { leaving: await inSevenBits(), isReEncoded: true };
 }
 
 function allows(policy: TlsPolicy | null, open: Open): boolean {

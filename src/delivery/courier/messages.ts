@@ -1,7 +1,7 @@
 // The messages between the main thread and courier threads. Plain data only: they are cloned on the
 // way.
 import type { MessagePort } from 'node:worker_threads';
-import type { PeerFacts } from '../../base/outcome.ts';
+import type { PeerFacts, StageMark } from '../../base/outcome.ts';
 import type { MailHost } from '../../protocol/dns/mail-route.ts';
 import type { TlsMode } from '../../protocol/smtp/introduction.ts';
 
@@ -24,6 +24,8 @@ export interface CourierSettings {
   /** Trusted root certificates for receiving servers, in PEM; missing: Node's own. */
   trustedRoots?: string;
   timeoutFactor: number;
+  /** Whether results come with the times of their stages, for traces. */
+  tellsStages: boolean;
   /** How often sessions report progress; a fraction of the silence after which one is stuck. */
   heartbeatMs: number;
 }
@@ -85,7 +87,7 @@ export type CourierResult =
 
 /** From the courier. */
 export type CourierReport =
-  | { kind: 'result'; messageId: string; startedAt: number; result: CourierResult }
+  | { kind: 'result'; messageId: string; startedAt: number; result: CourierResult; stages?: StageMark[] }
   | { kind: 'untried'; messageIds: string[] }
   /** The server accepted a connection. */
   | { kind: 'connected' }

@@ -7,11 +7,23 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { BoundedMap } from '../../base/bounded-map.ts';
 import { describeError, Fault } from '../../base/errors.ts';
 import type { Vault } from '../../base/vault.ts';
+import type { Composed } from '../../protocol/mail/compose.ts';
 import { signedHeader } from '../../protocol/mail/dkim.ts';
 import { loadPrivateKey } from '../../protocol/mail/dkim-key.ts';
 import { makeReturnPath } from '../../protocol/mail/return-path.ts';
+import type { MessagePieces } from '../../protocol/smtp/transaction.ts';
 import type { Attachment, ContentReader, ContentResult, MessageContent } from '../../store/submissions.ts';
-import { type ComposeKit, composeMessage, hashedBody, SharedBodies, TrackedPages } from './compose-message.ts';
+import type { WrittenContent } from '../../store/written-mails.ts';
+import {
+  type ComposeKit,
+  composeMessage,
+  composeWritten,
+  hashedBody,
+  leavingFor,
+  SharedBodies,
+  TrackedPages,
+} from './compose-message.ts';
+import { type LeavingMail, piecesOf } from './written-body.ts';
 
 export type Prepared =
   | {
@@ -21,7 +33,11 @@ export type Prepared =
       message: Buffer;
       /** The rest of it, where it is large and the same for other recipients: it is not copied for each. */
       tail?: Buffer;
+      /** The body of a large written mail, instead of a tail: read while it is sent. */
+      pieces?: MessagePieces;
       needs: { smtputf8: boolean; eightBit: boolean };
+      /** Where the mail can be re-encoded: the same for a server without 8BITMIME, as far as that is possible. */
+      inSevenBits?: () => Promise<Ready>;
     }
   | { kind: 'unreadable'; reason: string };
 
@@ -56,7 +72,7 @@ export function createPrepare(kit: PrepareKit): Prepare {
     // Two signatures block the thread for a millisecond: sessions send their reports before.
     await nextTurn();
     kit.beforeWork?.();
-    const found = ahead.read(batch, index);
+    const found = await ahead.read(batch, index);
     if (found.kind === 'unreadable') return found;
     try {
       return await prepare(found.content, state);
@@ -74,30 +90,72 @@ interface ThreadState {
   pages: TrackedPages;
 }
 
-async function prepare(content: MessageContent, { kit, keys, bodies, pages }: ThreadState): Promise<Prepared> {
-  const { messageId, signing } = content;
-  const bouncesDomain = content.bouncesDomain ?? kit.bouncesDomain;
+async function prepare(content: MessageContent, state: ThreadState): Promise<Prepared> {
+  if (content.written) return prepareWritten(content, content.written, state);
+  const { kit, bodies, pages } = state;
   const html = pages.htmlFor(content, kit.links);
   const attachments = () => attachmentsOf(content, kit.contents);
   const body = await (html === null
     ? bodies.bodyOf(content, attachments)
-    : hashedBody(content.submissionId, { text: content.text, html, attachments: attachments() }));
+    : hashedBody(content.submissionId, { text: content.text, html, attachments: await attachments() }));
   const composed = composeMessage(content, body, kit);
-  const signers = [{ domain: signing.domain, selector: signing.selector, key: keys.get(content) }, kit.serviceSigner];
-  const header = signedHeader({ ...composed, bodyHash: body.bodyHash }, signers, Math.floor(kit.now() / 1000));
+  const header = sign(content, { header: composed.header, bodyHash: body.bodyHash }, state);
   const isLarge = composed.body.length > MAX_COPIED_BYTES;
   return {
     kind: 'ready',
-    mailFrom: `${makeReturnPath(messageId, kit.tokenKey)}@${bouncesDomain}`,
-    rcptTo: composed.envelopeTo,
+    ...envelopeOf(content, composed, kit),
     ...(isLarge ? { message: header, tail: composed.body } : { message: Buffer.concat([header, composed.body]) }),
-    needs: composed.needs,
   };
 }
 
-function attachmentsOf(content: MessageContent, contents: ContentReader): Attachment[] {
+/** Its pieces are read again for each recipient: held for all of them, they would fill the memory. */
+async function prepareWritten(
+  content: MessageContent,
+  written: WrittenContent,
+  state: ThreadState,
+  isForSevenBits = false,
+): Promise<Ready> {
+  const { kit } = state;
+  const read = () => piecesOf(content, written, kit.contents);
+  const mail = await leavingFor(content, { written, read, isForSevenBits }, state);
+  const composed = composeWritten(content, mail, kit);
+  const header = sign(content, { header: composed.header, bodyHash: mail.bodyHash }, state);
+  const envelope = envelopeOf(content, composed, kit);
+  const ready = { kind: 'ready', ...envelope, ...(await withBody(header, mail)) } as const;
+  if (!envelope.needs.eightBit || isForSevenBits) return ready;
+  return { ...ready, inSevenBits: () => prepareWritten(content, written, state, true) };
+}
+
+async function withBody(header: Buffer, { bytes, read }: LeavingMail): Promise<Pick<Ready, 'message' | 'pieces'>> {
+  if (bytes > MAX_COPIED_BYTES) return { message: header, pieces: { sizeBytes: bytes, read } };
+  const parts = [header];
+  // Copied, since a piece is freed when others are read.
+  for await (const piece of read()) parts.push(Buffer.from(piece));
+  return { message: Buffer.concat(parts) };
+}
+
+function sign(
+  content: MessageContent,
+  unsigned: { header: Buffer; bodyHash: string },
+  { kit, keys }: ThreadState,
+): Buffer {
+  const { domain, selector } = content.signing;
+  const signers = [{ domain, selector, key: keys.get(content) }, kit.serviceSigner];
+  return signedHeader(unsigned, signers, Math.floor(kit.now() / 1000));
+}
+
+function envelopeOf(
+  { messageId, bouncesDomain }: MessageContent,
+  { envelopeTo, needs }: Pick<Composed, 'envelopeTo' | 'needs'>,
+  kit: PrepareKit,
+): Pick<Ready, 'mailFrom' | 'rcptTo' | 'needs'> {
+  const mailFrom = `${makeReturnPath(messageId, kit.tokenKey)}@${bouncesDomain ?? kit.bouncesDomain}`;
+  return { mailFrom, rcptTo: envelopeTo, needs };
+}
+
+async function attachmentsOf(content: MessageContent, contents: ContentReader): Promise<Attachment[]> {
   const { tenantId, submissionId, attachments: count } = content;
-  const found = count === 0 ? [] : contents.attachments(tenantId, submissionId);
+  const found = count === 0 ? [] : await contents.attachments(tenantId, submissionId);
   if (found.length !== count) throw new Fault('attachments of the message are missing', { permanence: 'permanent' });
   return found;
 }
@@ -127,7 +185,7 @@ class SigningKeys {
 interface Ahead {
   /** Index in the batch of the first of the results. */
   from: number;
-  results: ContentResult[];
+  results: Promise<ContentResult[]>;
 }
 
 class ReadAhead {
@@ -139,12 +197,17 @@ class ReadAhead {
     this.#contents = contents;
   }
 
-  read(batch: readonly string[], index: number): ContentResult {
-    const known = this.#aheadOf.get(batch);
-    const found = known?.results[index - known.from];
-    if (found) return found;
+  async read(batch: readonly string[], index: number): Promise<ContentResult> {
+    let known = this.#aheadOf.get(batch);
+    while (known) {
+      const found = (await known.results)[index - known.from];
+      if (found) return found;
+      // A session prepares two messages at a time: the other one may have read on meanwhile.
+      const latest = this.#aheadOf.get(batch);
+      known = latest === known ? undefined : latest;
+    }
     const results = this.#contents.readSome(batch.slice(index));
     this.#aheadOf.set(batch, { from: index, results });
-    return results[0]!;
+    return (await results)[0]!;
   }
 }

@@ -2,6 +2,7 @@
 
 import type { Socket } from 'node:net';
 import { Fault } from '../../base/errors.ts';
+import type { SmtpStage, StageMark } from '../../base/outcome.ts';
 import { type Dialler, dialForOctets } from '../../protocol/smtp/dial.ts';
 import type { CourierOrder } from './messages.ts';
 
@@ -78,5 +79,28 @@ export class Activity {
     const changed = now !== this.#last;
     this.#last = now;
     return changed;
+  }
+}
+
+/** A session has few stages per message; a server that is tried over and over has no more to tell. */
+const MAX_MARKS = 64;
+
+/** When the stages of the message on the wire were over; those of a new connection belong to its first message. */
+export class StageTimes {
+  readonly #now: () => number;
+  #marks: StageMark[] = [];
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  readonly note = (stage: SmtpStage): void => {
+    if (this.#marks.length < MAX_MARKS) this.#marks.push([stage, this.#now()]);
+  };
+
+  take(): StageMark[] {
+    const marks = this.#marks;
+    this.#marks = [];
+    return marks;
   }
 }

@@ -4,13 +4,15 @@
 import { MailConnection, type MailConnectionKit } from './mail-connection.ts';
 import type { CourierReport, CourierResult } from './messages.ts';
 import type { Prepare, Prepared, Ready } from './prepare.ts';
-import type { OrderInbox } from './session-port.ts';
+import type { OrderInbox, StageTimes } from './session-port.ts';
 
 export interface CourierTask extends MailConnectionKit {
   inbox: OrderInbox;
   report(report: CourierReport): void;
   prepare: Prepare;
   now(): number;
+  /** Null: nobody asks for the times of stages. */
+  stages: StageTimes | null;
 }
 
 export async function runCourierSession(task: CourierTask): Promise<void> {
@@ -41,7 +43,7 @@ async function deliverBatch(task: CourierTask, connection: MailConnection, messa
     // Composing and signing the next message takes about as long as sending this one.
     preparations.begin(index + 1);
     const result = await sending;
-    task.report({ kind: 'result', messageId, startedAt, result });
+    reportResult(task, { messageId, startedAt, result });
     if (result.kind === 'no_connection') {
       // The others would only try the same hosts again, and each could wait as long.
       for (const other of messageIds.slice(index + 1)) {
@@ -50,6 +52,13 @@ async function deliverBatch(task: CourierTask, connection: MailConnection, messa
       return;
     }
   }
+}
+
+type Reported = Omit<Extract<CourierReport, { kind: 'result' }>, 'kind' | 'stages'>;
+
+function reportResult({ report, stages }: CourierTask, { messageId, startedAt, result }: Reported): void {
+  if (stages === null) report({ kind: 'result', messageId, startedAt, result });
+  else report({ kind: 'result', messageId, startedAt, result, stages: stages.take() });
 }
 
 /** Prepares the messages of a batch one ahead of the one on the wire; two ahead when the next is announced. */

@@ -24,7 +24,7 @@ import type {
 } from './messages.ts';
 import { createPrepare } from './prepare.ts';
 import { runCourierSession } from './session.ts';
-import { Activity, OrderInbox } from './session-port.ts';
+import { Activity, OrderInbox, StageTimes } from './session-port.ts';
 
 // Under full load API calls and commits get a little priority: a 202 then takes a sixth less, and as much mail is
 // sent. Only a little: at 5, mail beside 10,000 clicks per second waited for up to hundreds of milliseconds. Only
@@ -69,7 +69,7 @@ const security: TransportSecurity = {
 const announcements = new Announcements(systemClock.now);
 const timeouts = scaleTimeouts(settings.timeoutFactor);
 
-const connectorFrom = ({ source, skipped }: SessionPlan, { dial }: Activity): Connector => ({
+const connectorFrom = ({ source, skipped }: SessionPlan, { dial }: Activity, stages: StageTimes | null): Connector => ({
   port: settings.smtpPort,
   whySkipped: (ip) => (skipped?.ips.includes(ip) ? skipped.reason : null),
   open: ({ mx, ip, tls }) =>
@@ -83,6 +83,7 @@ const connectorFrom = ({ source, skipped }: SessionPlan, { dial }: Activity): Co
       secureContext,
       timeouts,
       dial,
+      ...(stages && { onStage: stages.note }),
     }),
 });
 
@@ -108,7 +109,8 @@ async function run(session: number, plan: SessionPlan): Promise<void> {
   };
   inboxes.set(session, inbox);
   beats.add(beat);
-  const connector = connectorFrom(plan, activity);
+  const stages = settings.tellsStages ? new StageTimes(systemClock.now) : null;
+  const connector = connectorFrom(plan, activity, stages);
   try {
     await runCourierSession({
       ...{
@@ -120,6 +122,7 @@ async function run(session: number, plan: SessionPlan): Promise<void> {
         security,
         announcements,
         now: systemClock.now,
+        stages,
       },
       signal: inbox.signal,
       usualTls: settings.tls,

@@ -3,7 +3,7 @@
 import type { Clock } from '../../base/clock.ts';
 import { unreachable } from '../../base/errors.ts';
 import type { IdSource } from '../../base/ids.ts';
-import type { BounceType } from '../../base/outcome.ts';
+import type { BounceType, StageMark } from '../../base/outcome.ts';
 import { bouncedEvent, deferredEvent, deliveredEvent, failedEvent } from '../../events/delivery-events.ts';
 import type { Logger } from '../../observe/log.ts';
 import * as mailLog from '../../observe/mail-log.ts';
@@ -28,6 +28,8 @@ export interface RecorderKit {
   earliestAttempt?(finding: AttemptResult, dueAt: number): number | null;
   /** Called for every attempt once it is on disk. */
   onAttempt?: ((facts: MeasuredAttempt) => void) | undefined;
+  /** The same for traces, with all that is known of it. */
+  onRecorded?: ((recorded: RecordedAttempt) => void) | undefined;
 }
 
 export interface MeasuredAttempt {
@@ -43,6 +45,15 @@ export interface AttemptResult {
   startedAt: number;
   judgement: Judgement;
   mxGroup: string | null;
+  /** Only with traces. */
+  stages?: readonly StageMark[];
+}
+
+/** An attempt and what followed, on disk. */
+export interface RecordedAttempt {
+  finding: AttemptResult;
+  to: Decision['transition']['to'];
+  at: number;
 }
 
 interface Decided extends Decision {
@@ -72,6 +83,7 @@ export class Recorder {
         endWatch?.hardBounceStored(found.message.tenantId);
       logResult(this.#kit.log, finding, { ...decision, nextAttemptAt });
       this.#kit.onAttempt?.(attemptFacts(finding, decision, moment.now));
+      this.#kit.onRecorded?.({ finding, to: decision.transition.to, at: moment.now });
     });
   }
 

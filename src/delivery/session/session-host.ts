@@ -2,7 +2,7 @@
 // keeps it open for more mail, and accounts for its messages if it dies.
 import type { Clock } from '../../base/clock.ts';
 import { unreachable } from '../../base/errors.ts';
-import { noPeer } from '../../base/outcome.ts';
+import { noPeer, type StageMark } from '../../base/outcome.ts';
 import type { ClaimedMessage } from '../../store/queue.ts';
 import type { CourierReport, CourierResult, SessionPlan } from '../courier/messages.ts';
 import type { Judgement } from '../outcome/judge.ts';
@@ -147,7 +147,7 @@ export class SessionHost {
     }
   }
 
-  #onResult({ messageId, startedAt, result }: { messageId: string; startedAt: number; result: CourierResult }): void {
+  #onResult({ messageId, startedAt, result, stages }: Extract<CourierReport, { kind: 'result' }>): void {
     const message = this.#inFlight.get(messageId);
     if (!message) return;
     this.#inFlight.delete(messageId);
@@ -157,7 +157,7 @@ export class SessionHost {
       this.#connected = false;
     }
     const some = result.kind === 'no_connection' && this.#skipped;
-    this.#record(message, startedAt, this.#kit.judge(some ? { ...result, asked: 'some' } : result));
+    this.#record(message, startedAt, this.#kit.judge(some ? { ...result, asked: 'some' } : result), stages);
   }
 
   #onUntried(messageIds: string[]): void {
@@ -166,8 +166,8 @@ export class SessionHost {
     this.#givingBack = Promise.all([this.#givingBack, this.#port.giveBack(messageIds)]);
   }
 
-  #record(message: ClaimedMessage, startedAt: number, judgement: Judgement): void {
-    const finding = { message, startedAt, judgement, mxGroup: this.#group };
+  #record(message: ClaimedMessage, startedAt: number, judgement: Judgement, stages?: readonly StageMark[]): void {
+    const finding = { message, startedAt, judgement, mxGroup: this.#group, ...(stages && { stages }) };
     if (this.#port.learn(finding)) void this.#kit.recorder.record(finding);
     else this.#onUntried([message.id]);
   }

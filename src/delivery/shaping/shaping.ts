@@ -3,6 +3,7 @@
 // to `postrider queue`.
 import { toTimestamp } from '../../base/clock.ts';
 import { counted } from '../../base/counted.ts';
+import { HELD_AFTER_RESTORE } from '../../store/restored.ts';
 import type { GroupConcurrency, QueuePause, Suspension } from '../../store/shaping.ts';
 import type { TenantStatus } from '../../store/tenants.ts';
 import { permittedConnections } from './adaptive-limit.ts';
@@ -12,6 +13,7 @@ export type ShapingCode =
   | 'not_due'
   | 'scheduled'
   | 'parked'
+  | 'held_after_restore'
   | 'message_paused'
   | 'tenant_not_active'
   | 'tenant_paused'
@@ -119,7 +121,10 @@ function ofMessage({ message, sender }: ShapingFacts, now: number): Reasons {
   if (!message) return reasons;
   const { dueAt, scheduled = false, parked, pause, lastReason } = message;
   if (pause) reasons.push(paused('message_paused', 'message', pause));
-  else if (parked) {
+  else if (parked && lastReason === HELD_AFTER_RESTORE) {
+    const reason = `it is ${lastReason}. To send all such messages: postrider queue release`;
+    reasons.push({ code: 'held_after_restore', reach: 'message', reason, until: null });
+  } else if (parked) {
     const why = `it is parked because it can't be sent as it is: ${lastReason ?? 'no reason is known'}`;
     reasons.push({ code: 'parked', reach: 'message', reason: why, until: null });
   } else if (scheduled && dueAt !== null) {

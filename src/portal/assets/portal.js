@@ -3,7 +3,9 @@
 //   data-poll="url" data-poll-ms=…   an element with an id that is fetched anew, until it has no data-poll any more
 //   data-polled-with="id"            an element that is taken over along with that one
 //   data-submit-on-change            a form that sends itself when a choice in it changes
-//   time[datetime]                   shown in the reader's own time zone
+//   .bars g[tabindex]                the bars of a chart: one stop of the keyboard, arrows go from bar to bar
+//   iframe[data-measured]            as high as what it shows
+//   time[datetime]                   shown in the reader's own time zone, and how long ago that is
 const PATIENCE_MS = 2000;
 
 document.documentElement.classList.add('scripted');
@@ -43,6 +45,53 @@ document.addEventListener('change', ({ target }) => {
   if (form && target.matches('select, [type=checkbox], [type=radio]')) form.requestSubmit();
 });
 
+const LEAST_PX = 48;
+const MOST_PX = 4000;
+const SCROLL_BAR_PX = 20;
+
+/** Only numbers are read: all of it is somebody else's markup, which may have given anything another name. */
+function measure(frame) {
+  const page = frame.contentDocument?.documentElement;
+  if (!page) return;
+  const { scrollX, scrollY } = window;
+  // What fills its window must not keep it as high as it was.
+  frame.style.height = '0';
+  const bar = page.scrollWidth > page.clientWidth ? SCROLL_BAR_PX : 0;
+  const height = Number(page.scrollHeight) + frame.offsetHeight - frame.clientHeight + bar;
+  frame.style.height = `${Math.min(Math.max(height || 0, LEAST_PX), MOST_PX)}px`;
+  scrollTo(scrollX, scrollY);
+}
+
+function measureAll() {
+  for (const frame of document.querySelectorAll('iframe[data-measured]')) measure(frame);
+}
+document.addEventListener('load', ({ target }) => target.matches?.('iframe[data-measured]') && measure(target), true);
+addEventListener('resize', measureAll);
+measureAll();
+
+const barsOf = (root) => [...root.querySelectorAll('g[tabindex]')];
+
+/** The last bar of each chart is the one that the keyboard comes to. */
+function joinBars(root) {
+  for (const chart of root.querySelectorAll('.bars')) {
+    for (const bar of barsOf(chart).slice(0, -1)) bar.setAttribute('tabindex', '-1');
+  }
+}
+joinBars(document);
+
+document.addEventListener('keydown', (event) => {
+  const bar = event.target.closest?.('.bars g[tabindex]');
+  if (!bar) return;
+  const bars = barsOf(bar.closest('.bars'));
+  const at = bars.indexOf(bar);
+  const next = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: bars.length - 1 }[event.key];
+  if (!bars[next]) return;
+  event.preventDefault();
+  bar.setAttribute('tabindex', '-1');
+  bars[next].setAttribute('tabindex', '0');
+  bars[next].focus();
+});
+
 // A second click on a slow button must not do it twice.
 document.addEventListener('submit', ({ target, submitter }) => {
   if (target.method !== 'post') return;
@@ -54,14 +103,35 @@ addEventListener('pageshow', () => {
 });
 
 const format = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+const relative = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto', style: 'short' });
+const SECOND_MS = 1000;
+const UNITS = [
+  ['day', 24 * 3600 * SECOND_MS],
+  ['hour', 3600 * SECOND_MS],
+  ['minute', 60 * SECOND_MS],
+  ['second', SECOND_MS],
+];
+const NEXT_LOOK_MS = 30 * SECOND_MS;
+
+function fromNow(at) {
+  const away = at.getTime() - Date.now();
+  const [unit, ms] = UNITS.find(([, ms]) => Math.abs(away) >= ms) ?? UNITS.at(-1);
+  return relative.format(Math.trunc(away / ms), unit);
+}
+
 function showLocalTimes(root) {
-  for (const element of root.querySelectorAll('time[datetime]:not([title])')) {
+  for (const element of root.querySelectorAll('time[datetime]')) {
     const at = new Date(element.dateTime);
     if (Number.isNaN(at.getTime())) continue;
-    element.title = element.dateTime;
-    element.textContent = format.format(at);
+    if (element.title === '') {
+      element.title = element.dateTime;
+      element.innerHTML = '<span class="exact"></span> <span class="ago"></span>';
+      element.firstChild.textContent = format.format(at);
+    }
+    element.lastChild.textContent = fromNow(at);
   }
 }
+setInterval(() => showLocalTimes(document), NEXT_LOOK_MS);
 showLocalTimes(document);
 
 /** What stands in the place of the element from now on. */
@@ -74,6 +144,7 @@ function takeOver(element, fresh) {
   for (const [at, details] of next.querySelectorAll('details').entries()) details.open ||= opened[at] === true;
   element.replaceWith(next);
   showLocalTimes(next);
+  joinBars(next);
   return next;
 }
 

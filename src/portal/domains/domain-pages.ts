@@ -7,6 +7,7 @@ import { parseDomain } from '../../protocol/mail/domain.ts';
 import type { Domain } from '../../store/domains.ts';
 import { emptyState, field, heading, problemBox, table, time } from '../elements.ts';
 import { action, missing, type PageResult, type PortalRoute, page, redirect, type VisitOf, view } from '../page.ts';
+import { refusalSentence } from '../refusal-words.ts';
 import { domainOf, downloadZoneFile, ownerOf, showDomain } from './domain-page.ts';
 import type { DomainServices } from './domain-services.ts';
 import { domainBadge, stateInWords } from './domain-words.ts';
@@ -114,7 +115,8 @@ async function addDomain(services: DomainServices, visit: VisitOf<'member'>): Pr
   const domain = readDomain(visit.form.get('domain') ?? '');
   const selector = (visit.form.get('selector') ?? '').trim().toLowerCase();
   const result = await services.domains.register(ownerOf(visit), { domain, ...(selector !== '' && { selector }) });
-  if (isRefusal(result)) return showDomains(services, visit, { domain, selector, problem: sentence(result.message) });
+  if (isRefusal(result))
+    return showDomains(services, visit, { domain, selector, problem: refusalSentence(result.message) });
   await visit.audit('domain.created', { domain_id: result.id, domain: result.name });
   return redirect(`${LIST}/${result.id}`, `${result.name} was added. Now publish its DNS records.`);
 }
@@ -124,12 +126,6 @@ function readDomain(text: string): string {
   const name = text.trim().toLowerCase().replace(/\.$/, '');
   const parsed = parseDomain(name);
   return parsed.ok && !parsed.isLiteral ? parsed.asciiDomain : name;
-}
-
-/** The API names the field first, as `domain: …`. */
-function sentence(message: string): string {
-  const [, at = '', rest] = /^(domain|selector): (.*)$/s.exec(message) ?? [];
-  return rest === undefined ? message : `${at[0]!.toUpperCase()}${at.slice(1)} ${rest}`;
 }
 
 async function checkDomain(services: DomainServices, visit: VisitOf<'member'>): Promise<PageResult> {

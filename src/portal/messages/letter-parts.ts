@@ -3,7 +3,7 @@
 import { type Html, type HtmlPart, html } from '../../http/html.ts';
 import type { AttachmentView, ContentView, MessageView } from '../../store/message-view.ts';
 import type { Mailbox, TrackingChoice } from '../../store/submissions.ts';
-import { bytesText, table } from '../elements.ts';
+import { bytesText, copyable, table } from '../elements.ts';
 
 type Fact = readonly [string, HtmlPart];
 
@@ -27,6 +27,16 @@ function listFact(name: string, list: readonly Mailbox[]): Fact[] {
     ({ name, address }, at) => html`${at > 0 && ', '}${name && `${name} `}<code>${address}</code>`,
   );
   return [[name, html`${boxes}`]];
+}
+
+/** Of mail that was handed in by SMTP: its application finds it by the Message-ID that it wrote. */
+export function writtenFacts({ source, labels }: MessageView['message']): Fact[] {
+  if (source === null) return [];
+  const name = labels?.headerMessageId;
+  return [
+    ['Handed in by', 'SMTP'],
+    ...(name === undefined ? [] : [['Message-ID header', copyable(name, 'the Message-ID header')] as const]),
+  ];
 }
 
 /** As far as the call overrides the settings of the account. */

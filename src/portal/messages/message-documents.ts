@@ -4,9 +4,11 @@ import { downloadAs } from '../../http/content-disposition.ts';
 import { html } from '../../http/html.ts';
 import { heading } from '../elements.ts';
 import { document, missing, type PageResult, type VisitOf, view } from '../page.ts';
-import { QUIET_HEADERS, quietMarkup } from '../quiet-markup.ts';
+import { MEASURED_SANDBOX, QUIET_HEADERS, quietMarkup } from '../quiet-markup.ts';
 import type { MessageServices } from './message-services.ts';
 
+const DOWNLOAD_POLICY = "sandbox; default-src 'none'";
+const TOO_LARGE = 'The message is too large to show its source here.';
 const GONE = 'Message not found, or its content has been erased.';
 
 export async function showHtml({ reads }: MessageServices, visit: VisitOf<'viewer'>): Promise<PageResult> {
@@ -22,7 +24,7 @@ export async function showHtml({ reads }: MessageServices, visit: VisitOf<'viewe
 
 function framePolicy(withImages: boolean): string {
   return [
-    'sandbox',
+    `sandbox ${MEASURED_SANDBOX}`,
     "default-src 'none'",
     "style-src 'unsafe-inline'",
     `img-src data:${withImages ? ' https: http:' : ''}`,
@@ -47,24 +49,26 @@ export async function showSource(services: MessageServices, visit: VisitOf<'view
   if (outcome.kind === 'refused') return sourceView(id, outcome.reason, null, 503);
   if (outcome.value === null) return missing(GONE);
   if (outcome.value === 'too_large') {
-    return sourceView(
-      id,
-      'The message is too large to show its source here. Its page shows HTML, text and attachments.',
-      null,
-    );
+    return sourceView(id, `${TOO_LARGE} Its page shows HTML, text and attachments.`, null);
   }
+  if (outcome.value === 'written_too_large') return sourceView(id, TOO_LARGE, null);
   const source = await services.sourceOf(outcome.value);
   if (visit.query.get('download') === 'on') {
     return document(source, {
       'Content-Type': 'message/rfc822',
       'Content-Disposition': `attachment; filename="${id}.eml"`,
-      'Content-Security-Policy': framePolicy(false),
+      'Content-Security-Policy': DOWNLOAD_POLICY,
     });
   }
-  return sourceView(id, null, source.toString('utf8'));
+  return sourceView(id, null, { text: source.toString('utf8'), isWritten: outcome.value.written !== null });
 }
 
-function sourceView(id: string, problem: string | null, source: string | null, status = 200): PageResult {
+interface Source {
+  text: string;
+  isWritten: boolean;
+}
+
+function sourceView(id: string, problem: string | null, source: Source | null, status = 200): PageResult {
   const title = 'Message source';
   const path = `/portal/messages/${id}`;
   const body = html`<p class="crumb"><a href="/portal/messages">Messages</a> / <a href="${path}">Message</a></p>
@@ -73,11 +77,13 @@ ${problem !== null && html`<p class="notice warn">${problem}</p>`}${source !== n
   return view({ title, body, status });
 }
 
-function sourceParts(source: string) {
+function sourceParts({ text: source, isWritten }: Source) {
+  const how = isWritten ? 'As it was handed in, below the headers that Postrider adds.' : 'Composed as for sending.';
+  const tokens = isWritten ? 'the feedback headers' : 'links and in the feedback headers';
   const end = source.indexOf('\r\n\r\n');
   const [header, rest] = [source.slice(0, end), source.slice(end + 4)];
   const shown = rest.slice(0, MOST_SHOWN_CHARS);
-  return html`<p class="hint">Composed as for sending. Each attempt adds two new DKIM signatures at the top. The tokens in links and in the feedback headers are placeholders, so that no one can act on the recipient’s behalf.</p>
+  return html`<p class="hint">${how} Each attempt adds two new DKIM signatures at the top. The tokens in ${tokens} are placeholders, so that no one can act on the recipient’s behalf.</p>
 <h2>Headers</h2><pre class="wrap" tabindex="0">${header.slice(0, MOST_SHOWN_CHARS)}</pre>
 <h2>Body</h2><pre tabindex="0">${shown}</pre>${shown.length < rest.length && html`<p class="hint">The body is cut off here; the download has all of it.</p>`}`;
 }
@@ -100,6 +106,6 @@ export async function showAttachment({ reads }: MessageServices, visit: VisitOf<
   return document(content, {
     'Content-Type': 'application/octet-stream',
     'Content-Disposition': downloadAs(filename),
-    'Content-Security-Policy': framePolicy(false),
+    'Content-Security-Policy': DOWNLOAD_POLICY,
   });
 }

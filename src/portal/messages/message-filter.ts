@@ -1,13 +1,12 @@
 // The filter of the list of messages: from the fields of its form to the question for the store, and
 // to the address of the next page.
 import { bytesToUuid, isUuid, uuidToBytes } from '../../base/ids.ts';
-import { parseAddress, suppressionKey } from '../../protocol/mail/address.ts';
-import { parseDomain } from '../../protocol/mail/domain.ts';
+import { readSearchText } from '../../operator/search-text.ts';
 import { MESSAGE_STATES, type MessageState } from '../../store/queue.ts';
 import type { MessageSearch } from '../../store/reads.ts';
 import { parseTag } from '../../submission/labels.ts';
 
-const FILTER_FIELDS = ['recipient', 'state', 'sender', 'key', 'tag', 'from', 'until'] as const;
+const FILTER_FIELDS = ['search', 'state', 'sender', 'key', 'tag', 'from', 'until'] as const;
 export type FilterField = (typeof FILTER_FIELDS)[number];
 
 export interface MessageFilter {
@@ -20,6 +19,8 @@ export interface MessageFilter {
   suppressionKey: string | null;
   /** Whether anything is asked for. */
   isSet: boolean;
+  /** Whether anything is besides the search. */
+  isNarrowed: boolean;
 }
 
 const MOST_CHARS = 1000;
@@ -27,9 +28,17 @@ const MOST_CHARS = 1000;
 export function readFilter(query: URLSearchParams): MessageFilter {
   const entries = FILTER_FIELDS.map((name) => [name, (query.get(name) ?? '').trim().slice(0, MOST_CHARS)] as const);
   const fields = Object.fromEntries(entries) as Record<FilterField, string>;
-  const filter: MessageFilter = { fields, problems: {}, search: {}, suppressionKey: null, isSet: false };
+  const filter: MessageFilter = {
+    fields,
+    problems: {},
+    search: {},
+    suppressionKey: null,
+    isSet: false,
+    isNarrowed: false,
+  };
   filter.isSet = entries.some(([, value]) => value !== '');
-  readRecipient(filter);
+  filter.isNarrowed = entries.some(([name, value]) => name !== 'search' && value !== '');
+  readSearch(filter);
   readChoices(filter);
   for (const name of ['from', 'until'] as const) readTime(filter, name);
   const olderThan = openCursor(query.get('after'));
@@ -37,23 +46,11 @@ export function readFilter(query: URLSearchParams): MessageFilter {
   return filter;
 }
 
-/** An address, or a domain with or without an @ before it. */
-function readRecipient(filter: MessageFilter): void {
-  const { recipient } = filter.fields;
-  if (recipient === '') return;
-  if (recipient.lastIndexOf('@') > 0) {
-    const parsed = parseAddress(recipient);
-    if (!parsed.ok) filter.problems.recipient = parsed.reason;
-    else {
-      filter.search.recipient = recipient;
-      filter.search.recipientDomain = parsed.address.asciiDomain;
-      filter.suppressionKey = suppressionKey(parsed.address);
-    }
-    return;
-  }
-  const domain = parseDomain(recipient.replace(/^@/, ''));
-  if (domain.ok) filter.search.recipientDomain = domain.asciiDomain;
-  else filter.problems.recipient = 'Enter a full address, or a domain such as example.com.';
+function readSearch(filter: MessageFilter): void {
+  if (filter.fields.search === '') return;
+  const { search, suppressionKey } = readSearchText(filter.fields.search);
+  Object.assign(filter.search, search);
+  filter.suppressionKey = suppressionKey;
 }
 
 function readChoices({ fields, search, problems }: MessageFilter): void {

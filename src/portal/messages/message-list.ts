@@ -4,7 +4,7 @@ import { MESSAGE_STATES } from '../../store/queue.ts';
 import type { FoundMessage, MessagePage } from '../../store/reads.ts';
 import type { Labels } from '../../store/submissions.ts';
 import type { Suppression } from '../../store/suppressions.ts';
-import { emptyState, field, heading, pager, select, table, time } from '../elements.ts';
+import { emptyState, field, heading, pager, problemBox, select, table, time } from '../elements.ts';
 import { type PageResult, type VisitOf, view } from '../page.ts';
 import { saidBriefly } from '../tenants-words.ts';
 import { COMPOSE } from './compose-page.ts';
@@ -15,7 +15,6 @@ import { cut, stateBadge } from './message-words.ts';
 const PER_PAGE = 50;
 /** The whole page is to be there within 100 ms. */
 const SEARCH_BUDGET_MS = 50;
-const REASON_CHARS = 100;
 const SUBJECT_CHARS = 160;
 const TAG_CHARS = 60;
 
@@ -27,7 +26,9 @@ export async function showMessages(services: MessageServices, visit: VisitOf<'vi
   const send = visit.may('member') && html`<a class="button primary" href="${COMPOSE}">Send a message</a>`;
   const shown = async (list: Html, status = 200) =>
     view({ title, status, body: html`${heading(title, send)}${form}${list}` });
-  if (Object.keys(filter.problems).length > 0) return shown(html``, 422);
+  const { problems } = filter;
+  // A choice that is none comes from an address that somebody has written.
+  if (Object.keys(problems).length > 0) return shown(html`${problemBox(problems.state ?? problems.key ?? null)}`, 422);
   const search = { ...filter.search, limit: PER_PAGE, budgetMs: SEARCH_BUDGET_MS };
   const outcome = await services.reads.searchMessages(tenantId, search);
   if (outcome.kind === 'refused') return shown(html`<p class="notice warn">${outcome.reason}</p>`, 503);
@@ -48,15 +49,16 @@ function messageTable(messages: readonly FoundMessage[]): Html {
   return html`<div class="messages">${table({ caption: 'Messages, newest first', heads }, messages.map(messageRow))}</div>`;
 }
 
+/** The whole row leads to the message. */
 function messageRow(message: FoundMessage): Html[] {
   const { id, recipient, recipientName, state, lastReason, complained, subject, from, labels, createdAt } = message;
-  const reason = state === 'delivered' ? null : lastReason;
+  const reason = state === 'delivered' || lastReason === null ? null : saidBriefly(lastReason);
   return [
-    html`${stateBadge(message)}${complained && html` <span class="badge bad">complaint</span>`}${
-      reason && html`<br><span class="hint">${cut(saidBriefly(reason), REASON_CHARS)}</span>`
-    }`,
-    html`<a href="/portal/messages/${id}">${recipient}</a>${recipientName && html`<br><span class="hint">${recipientName}</span>`}`,
-    html`${subject === '' ? html`<span class="quiet">(no subject)</span>` : cut(subject, SUBJECT_CHARS)}<br><span class="hint">from ${from}</span>${tagLinks(labels)}`,
+    html`${stateBadge(message)}${complained && html` <span class="badge bad">complaint</span>`}`,
+    html`<a class="whole-row" href="/portal/messages/${id}">${recipient}</a>${recipientName && html`<br><span class="hint">${recipientName}</span>`}`,
+    html`${subject === '' ? html`<span class="quiet">(no subject)</span>` : cut(subject, SUBJECT_CHARS)}${
+      reason && html`<span class="hint one-line" title="${reason}">${reason}</span>`
+    }<span class="hint from">from ${from}</span>${tagLinks(labels)}`,
     time(createdAt),
   ];
 }
@@ -69,7 +71,7 @@ function tagLinks(labels: Labels | null): Html | null {
     const path = `/portal/messages?${new URLSearchParams({ tag })}`;
     return html` <a class="badge quiet" href="${path}">${cut(tag, TAG_CHARS)}</a>`;
   });
-  return html`<br>${links}`;
+  return html`<span class="tags">${links}</span>`;
 }
 
 function nothing(filter: MessageFilter): Html {
@@ -116,14 +118,16 @@ async function filterForm({ store }: MessageServices, tenantId: string, filter: 
     ...keys.map(({ id, name, revokedAt }) => ({ value: id, label: revokedAt === null ? name : `${name} (revoked)` })),
   ];
   const problem = (name: keyof typeof problems) => problems[name] ?? null;
-  return html`<form method="get" action="/portal/messages" class="filters card">
-${field({ name: 'recipient', label: 'Recipient', value: fields.recipient, type: 'search', placeholder: 'address or domain', problem: problem('recipient') })}
+  return html`<form method="get" action="/portal/messages" class="card search-form">
+<div class="filters">${field({ name: 'search', label: 'Search', value: fields.search, type: 'search', placeholder: 'address, subject or ID' })}
+<button class="primary">Search</button>${filter.isSet && html`<a class="button" href="/portal/messages">Clear</a>`}</div>
+<details${filter.isNarrowed && html` open`}><summary>Filters</summary><div class="filters">
 ${select({ name: 'state', label: 'State' }, choices(MESSAGE_STATES), fields.state)}
 ${select({ name: 'sender', label: 'Sending domain' }, choices(senders), fields.sender)}
 ${select({ name: 'key', label: 'API key' }, keyChoices, fields.key)}
 ${field({ name: 'tag', label: 'Tag', value: fields.tag, type: 'search', placeholder: 'name:value', problem: problem('tag') })}
 ${field({ name: 'from', label: 'From (UTC)', value: fields.from, type: 'datetime-local', problem: problem('from') })}
 ${field({ name: 'until', label: 'Until (UTC)', value: fields.until, type: 'datetime-local', problem: problem('until') })}
-<button class="primary">Search</button>${filter.isSet && html`<a class="button" href="/portal/messages">Clear</a>`}
+</div></details>
 </form>`;
 }

@@ -2,14 +2,17 @@
 import type { MessageExplanation } from '../../delivery/actions/explain.ts';
 import { type Html, html } from '../../http/html.ts';
 import type { ContentView, MessageView } from '../../store/message-view.ts';
-import { copyable, facts, heading, table, time } from '../elements.ts';
+import { bytesText, copyable, facts, heading, table, time } from '../elements.ts';
 import { missing, type PageResult, type VisitOf, view } from '../page.ts';
+import { measuredFrame } from '../quiet-markup.ts';
 import { inTenantsWords } from '../tenants-words.ts';
-import { attachmentsPart, labelsPart, letterFacts, trackingFacts } from './letter-parts.ts';
+import { attachmentsPart, labelsPart, letterFacts, trackingFacts, writtenFacts } from './letter-parts.ts';
 import type { MessageServices } from './message-services.ts';
 import { stateBadge, stateMeaning } from './message-words.ts';
 import { scheduleForm } from './schedule-form.ts';
-import { type TimelineEntry, timelineOf } from './timeline.ts';
+import { timelineOf } from './timeline.ts';
+import type { TimelineEntry } from './timeline-entry.ts';
+import { isUnderWay } from './webhook-calls.ts';
 
 const POLL_MS = 3000;
 
@@ -47,7 +50,8 @@ interface Extras {
 function messageBody(shown: MessageView, { explanation, withImages, sandbox, form }: Extras): Html {
   const { message } = shown;
   const path = `/portal/messages/${message.id}`;
-  const poll = explanation && html` data-poll="${path}" data-poll-ms="${POLL_MS}"`;
+  const isChanging = explanation !== null || shown.webhookCalls.some(isUnderWay);
+  const poll = isChanging && html` data-poll="${path}" data-poll-ms="${POLL_MS}"`;
   return html`<p class="crumb"><a href="/portal/messages">Messages</a></p>
 ${heading(message.subject || '(no subject)', sandbox && html`<a class="button" href="/portal/captured?message=${message.id}">View captured mail</a>`)}
 <div id="course"${poll}>
@@ -94,8 +98,9 @@ function waiting({ message }: MessageView, { reasons, until, lastReply }: Messag
 ${why}${meaning}</div>`;
 }
 
-function entryItem({ at, tone, title, reason, facts: named }: TimelineEntry): Html {
-  return html`<li class="${tone}"><p><strong>${title}</strong> <span class="quiet">${time(at)}</span></p>
+function entryItem({ at, tone, title, reason, facts: named, path }: TimelineEntry): Html {
+  const name = path === undefined ? title : html`<a href="${path}">${title}</a>`;
+  return html`<li class="${tone}"><p><strong>${name}</strong> <span class="quiet">${time(at)}</span></p>
 ${reason !== null && html`<pre class="wrap">${reason}</pre>`}${named.length > 0 && html`<p class="hint pairs">${named.map(([name, value]) => html`<span>${name}: ${value}</span> `)}</p>`}</li>`;
 }
 
@@ -107,6 +112,7 @@ function messageFacts(shown: MessageView): Html {
     ...letterFacts(shown),
     ['Message ID', copyable(message.id, 'the message ID')],
     ['Submission', copyable(message.submissionId, 'the submission ID')],
+    ...writtenFacts(message),
     ['Sending domain', senderDomain],
     [
       'API key',
@@ -126,7 +132,11 @@ function contentPart({ content }: MessageView, path: string, withImages: boolean
   }
   return html`<h2>Content</h2>
 <p class="actions"><a class="button" href="${path}/source">View message source</a></p>
-${content.hasHtml && htmlPart(path, withImages)}${content.text !== null && textPart(content)}${attachmentsPart(content, path)}${content.headers.length > 0 && headerPart(content)}`;
+${content.writtenBytes !== null && writtenPart(content.writtenBytes)}${content.hasHtml && htmlPart(path, withImages)}${content.text !== null && textPart(content)}${attachmentsPart(content, path)}${content.headers.length > 0 && headerPart(content)}`;
+}
+
+function writtenPart(bytes: number): Html {
+  return html`<p class="card">Your application handed this mail in by SMTP (${bytesText(bytes)}). It goes out as it was written: see its source.</p>`;
 }
 
 function htmlPart(path: string, withImages: boolean): Html {
@@ -135,7 +145,7 @@ function htmlPart(path: string, withImages: boolean): Html {
     : html`Remote images are not loaded. <a href="${path}?images=on#html">Load images</a>`;
   return html`<h3 id="html">HTML</h3>
 <p class="hint">As you sent it, without tracking; scripts never run. ${images}</p>
-<iframe class="preview" sandbox title="The HTML of the message" src="${path}/html${withImages && '?images=on'}"></iframe>`;
+${measuredFrame('The HTML of the message', `${path}/html${withImages ? '?images=on' : ''}`)}`;
 }
 
 function textPart({ text, textIsCut }: ContentView): Html {

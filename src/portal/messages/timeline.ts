@@ -1,22 +1,15 @@
-// What happened to a message, in the order in which it happened: attempts, and events that are not an
-// attempt's own. Pure: facts in, entries out.
+// What happened to a message, in the order in which it happened: attempts, events that are not an attempt's own,
+// and the events' calls to webhooks. Pure: facts in, entries out.
 import type { SmtpStage } from '../../base/outcome.ts';
 import { replyLine } from '../../protocol/smtp/reply.ts';
 import type { EventType, StoredEvent } from '../../store/events.ts';
 import type { MessageView } from '../../store/message-view.ts';
 import type { AttemptRecord } from '../../store/queue.ts';
 import type { Tone } from '../elements.ts';
+import type { TimelineEntry } from './timeline-entry.ts';
+import { webhookEntry } from './webhook-calls.ts';
 
-export interface TimelineEntry {
-  at: number;
-  tone: Tone;
-  title: string;
-  /** A sentence or a reply, as it came from elsewhere. */
-  reason: string | null;
-  facts: [name: string, value: string][];
-}
-
-export function timelineOf({ message, events, apiKey }: MessageView): TimelineEntry[] {
+export function timelineOf({ message, events, webhookCalls, apiKey }: MessageView): TimelineEntry[] {
   const facts: TimelineEntry['facts'] = apiKey === null ? [] : [['API key', apiKey.name]];
   const accepted: TimelineEntry = {
     at: message.createdAt,
@@ -26,7 +19,7 @@ export function timelineOf({ message, events, apiKey }: MessageView): TimelineEn
     reason: null,
   };
   const own = events.filter((event) => !isOfAttempt(event, message.attemptList));
-  const entries = [...message.attemptList.map(attemptEntry), ...own.map(eventEntry)];
+  const entries = [...message.attemptList.map(attemptEntry), ...own.map(eventEntry), ...webhookCalls.map(webhookEntry)];
   return [accepted, ...entries.sort((one, other) => one.at - other.at)];
 }
 

@@ -1,16 +1,23 @@
 // What the operator's pages work with: the store, the daemon's own views of itself, and the same hands on the
 // queue that the command line has.
+import type { Clock } from '../../base/clock.ts';
+import type { IdSource } from '../../base/ids.ts';
 import type { TimerStatus } from '../../base/timers.ts';
 import type { Explainer } from '../../delivery/actions/explain.ts';
 import type { ActionOutcome, Attribution } from '../../delivery/actions/queue-actions.ts';
 import type { UnstoredResults } from '../../delivery/outcome/result-writer.ts';
 import type { SourceAddressState } from '../../delivery/route/source-addresses.ts';
+import type { Domains } from '../../domains/domains.ts';
 import type { IntakeState } from '../../observe/intake.ts';
+import type { HeldCertificate } from '../../operator/held-certificates.ts';
 import type { PortalReads } from '../../store/reads.ts';
 import type { OperatorAction, QueueTarget } from '../../store/shaping.ts';
 import type { Store } from '../../store/store.ts';
 import type { Notice } from '../../submission/service-mail.ts';
 import type { BrakeState } from '../../suppression/brake.ts';
+import type { Keys } from '../../tenants/keys.ts';
+import type { OwnerNotices } from '../../tenants/owner-notices.ts';
+import type { SecondStepFor } from '../../tenants/second-step-rule.ts';
 import type { MailReader } from '../mails/mail-reader.ts';
 import type { DoctorRuns } from './doctor-runs.ts';
 
@@ -21,6 +28,13 @@ export interface QueueOperations {
 }
 
 export interface OperatorServices {
+  clock: Clock;
+  ids: IdSource;
+  keys: Pick<Keys, 'create'>;
+  domains: Pick<Domains, 'register' | 'get' | 'verify' | 'recordsOf'>;
+  /** `portal.require_second_step`. */
+  secondStepFor: SecondStepFor;
+  notifyOwners?: OwnerNotices;
   store: Pick<
     Store,
     | 'tenants'
@@ -36,11 +50,15 @@ export interface OperatorServices {
     | 'keys'
     | 'audit'
   >;
-  reads: Pick<PortalReads, 'queueOverview' | 'queueSlice' | 'parkedMessages' | 'recentResultsOf'>;
+  reads: Pick<
+    PortalReads,
+    'searchMessages' | 'queueOverview' | 'queueSlice' | 'parkedMessages' | 'recentResultsOf' | 'serviceFigures'
+  >;
   queue: QueueOperations;
   intake(): IntakeState;
   timers(): readonly TimerStatus[];
   unstoredResults(): UnstoredResults | null;
+  certificates(): Promise<HeldCertificate[]>;
   doctor: DoctorRuns;
   reader: MailReader;
   /** Told after a tenant's change is on disk. */

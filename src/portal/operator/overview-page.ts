@@ -1,5 +1,5 @@
-// The operator's overview: whether mail is taken in, how long the queue is, what needs a person, and how the
-// daemon's own periodic work goes.
+// The operator's overview: whether mail is accepted, how long the queue is, what needs a person, how all mail does, and
+// last what the daemon does for itself. Each part can be asked for alone, so that it stays up to date without the others.
 import { SECOND_MS } from '../../base/clock.ts';
 import type { TimerStatus } from '../../base/timers.ts';
 import type { UnstoredResults } from '../../delivery/outcome/result-writer.ts';
@@ -8,24 +8,58 @@ import type { InboundMailRecord } from '../../store/inbound.ts';
 import type { QueuePause } from '../../store/shaping.ts';
 import { type DoubtedReceiver, NO_ROUTE } from '../../store/suppressions.ts';
 import type { Tenant } from '../../store/tenants.ts';
-import { badge, heading, table, time } from '../elements.ts';
+import { badge, heading, time } from '../elements.ts';
 import { type PageResult, type PortalRoute, page, type VisitOf, view } from '../page.ts';
 import type { DoctorState } from './doctor-runs.ts';
 import { ageText } from './explained.ts';
+import { certificatesTable, timersTable } from './housekeeping-view.ts';
 import type { OperatorServices } from './operator-services.ts';
 import { pauseName, pausePath } from './queue-targets.ts';
+import { FIGURES_PATH, figuresPart } from './service-figures.ts';
 
 const MOST_OF_EACH = 10;
+// A count reads each row, and this page is asked for every few seconds.
+const MOST_COUNTED = 1001;
 const HUMAN_MAIL_MS = 7 * 24 * 60 * 60 * SECOND_MS;
+const NOW_PATH = '/portal/operator/now';
+const HOUSEKEEPING_PATH = '/portal/operator/housekeeping';
 const POLL_MS = 15 * SECOND_MS;
+const HOUSEKEEPING_POLL_MS = 60 * SECOND_MS;
 
-export function overviewPage(services: OperatorServices): PortalRoute {
-  return page({ path: '/portal/operator', access: 'operator', show: (visit) => show(services, visit) });
+export function overviewPages(services: OperatorServices): PortalRoute[] {
+  const part = (path: string, show: (services: OperatorServices, visit: VisitOf<'operator'>) => Promise<Html>) =>
+    page({
+      path,
+      access: 'operator',
+      show: async (visit) => view({ title: 'Operator', body: await show(services, visit) }),
+    });
+  return [
+    page({ path: '/portal/operator', access: 'operator', show: (visit) => show(services, visit) }),
+    part(NOW_PATH, nowPart),
+    part(FIGURES_PATH, ({ reads }, visit) => figuresPart(reads, visit)),
+    part(HOUSEKEEPING_PATH, housekeepingPart),
+  ];
 }
 
 async function show(services: OperatorServices, visit: VisitOf<'operator'>): Promise<PageResult> {
+  const [now, figures, housekeeping] = await Promise.all([
+    nowPart(services, visit),
+    figuresPart(services.reads, visit),
+    housekeepingPart(services, visit),
+  ]);
+  return view({ title: 'Operator', body: html`${heading('Overview')}\n${now}${figures}${housekeeping}` });
+}
+
+async function housekeepingPart(services: OperatorServices, { now }: VisitOf<'operator'>): Promise<Html> {
+  const certificates = await services.certificates();
+  const poll = html` data-poll="${HOUSEKEEPING_PATH}" data-poll-ms="${HOUSEKEEPING_POLL_MS}"`;
+  return html`<section id="housekeeping"${poll} aria-labelledby="housekeeping-title"><h2 id="housekeeping-title">Housekeeping</h2>
+${certificatesTable(certificates, now)}${timersTable(services.timers())}</section>`;
+}
+
+async function nowPart(services: OperatorServices, visit: VisitOf<'operator'>): Promise<Html> {
   const { store } = services;
-  const [open, [oldest], tenants, doubts, pauses, human, own] = await Promise.all([
+  const [open, [oldest], tenants, doubts, pauses, human, own, held] = await Promise.all([
     store.figures.countOpenMessages(),
     store.queue.listQueue({ limit: 1 }),
     store.tenants.listTenants(),
@@ -33,21 +67,21 @@ async function show(services: OperatorServices, visit: VisitOf<'operator'>): Pro
     store.shaping.listPauses(MOST_OF_EACH + 1),
     store.inbound.listInbound({ kind: 'human', effect: 'kept', limit: MOST_OF_EACH }),
     ownTroubleOf(services),
+    store.queue.countHeld(MOST_COUNTED),
   ]);
   const intake = services.intake();
-  const timers = services.timers();
   const tasks = tasksOf({
     tenants,
     doubts,
     pauses,
-    timers,
+    timers: services.timers(),
     own,
     doctor: services.doctor.last,
     unstored: services.unstoredResults(),
+    held,
     human: human === 'unknown' ? [] : human.filter(({ receivedAt }) => receivedAt > visit.now - HUMAN_MAIL_MS),
   });
-  const body = html`${heading('Overview')}
-<div id="overview" data-poll="/portal/operator" data-poll-ms="${POLL_MS}">
+  return html`<div id="overview" data-poll="${NOW_PATH}" data-poll-ms="${POLL_MS}">
 <div class="cards">
 <div class="card"><p class="quiet">New mail</p><p class="big">${intake.accepting ? 'Accepted' : 'Refused'}</p><p class="hint">${intake.reason ?? 'Intake is open'}, since ${time(intake.since)}</p></div>
 <div class="card"><p class="quiet">In the queue</p><p class="big">${open.toLocaleString('en')}</p><p class="hint">${open === 1 ? 'message' : 'messages'} not finished. <a href="/portal/operator/queue">Why they are waiting</a></p></div>
@@ -56,10 +90,7 @@ async function show(services: OperatorServices, visit: VisitOf<'operator'>): Pro
 </div>
 <h2>Needs attention</h2>
 ${tasks.length === 0 ? html`<p class="card">All clear.</p>` : html`<ul class="tasks">${tasks.map(taskItem)}</ul>`}
-<h2>Periodic tasks</h2>
-${timersTable(timers)}
 </div>`;
-  return view({ title: 'Operator', body });
 }
 
 interface Task {
@@ -75,6 +106,8 @@ export interface TaskFacts {
   /** The service's own mail would stop another tenant; null: it would not. */
   own: { tenantId: string; reason: string } | null;
   pauses: readonly QueuePause[];
+  /** Messages that a restore has held. */
+  held: number;
   timers: readonly TimerStatus[];
   doctor: DoctorState;
   unstored: UnstoredResults | null;
@@ -116,6 +149,7 @@ export function tasksOf(facts: TaskFacts): Task[] {
         why: html`${reason}. Its hard bounces have counted as soft since ${time(since)}.`,
       };
     }),
+    ...heldMail(facts.held),
     ...cut(facts.pauses, '/portal/operator/queue', (pause) => {
       const what = html`<a href="${pausePath(pause)}">${pauseName(pause)}</a> is paused`;
       return { kind: 'Pause', tone: 'warn', what, why: html`by ${pause.by} since ${time(pause.at)}: ${pause.note}` };
@@ -134,6 +168,15 @@ export function tasksOf(facts: TaskFacts): Task[] {
       return { kind: 'Mail', tone: 'busy', what, why: html`from ${mailFrom || '<>'}, ${time(receivedAt)}` };
     }),
   ];
+}
+
+function heldMail(held: number): Task[] {
+  if (held === 0) return [];
+  const count = held === MOST_COUNTED ? 'More than 1,000' : held.toLocaleString('en');
+  const text = `${count} ${held === 1 ? 'message' : 'messages'} held since a restore`;
+  const what = html`<a href="/portal/operator/queue">${text}</a>`;
+  const why = html`They may have been sent after the backup. To send them: <code>postrider queue release</code>`;
+  return [{ kind: 'Restore', tone: 'warn', what, why }];
 }
 
 function unstoredResults(unstored: UnstoredResults | null): Task[] {
@@ -168,26 +211,4 @@ function cut<T>(all: readonly T[], path: string, taskOf: (one: T) => Task): Task
 
 function taskItem({ kind, tone, what, why }: Task): Html {
   return html`<li>${badge(kind, tone)} <div><strong>${what}</strong><br><span class="quiet">${why}</span></div></li>`;
-}
-
-function timersTable(timers: readonly TimerStatus[]): Html {
-  const rows = timers.map(({ name, periodMs, lastRunAt, nextRunAt, lastResult, isRunning }) => [
-    name,
-    lastRunAt === null ? 'not yet' : time(lastRunAt),
-    html`${isRunning && html`${badge('running')} ${lastResult !== null && 'before: '}`}${timerResult(lastResult)}`,
-    time(nextRunAt),
-    periodText(periodMs),
-  ]);
-  return table({ caption: 'Periodic tasks', heads: ['Task', 'Last run', 'Result', 'Next run', 'Every'] }, rows);
-}
-
-function timerResult(result: string | null): Html | string {
-  if (!result?.startsWith('failed')) return result ?? '';
-  return html`${badge('failed', 'bad')} ${result.slice('failed: '.length)}`;
-}
-
-function periodText(ms: number): string {
-  if (ms < 120 * SECOND_MS) return `${ms / SECOND_MS} s`;
-  const minutes = ms / (60 * SECOND_MS);
-  return minutes % 60 === 0 ? `${minutes / 60} h` : `${minutes} min`;
 }

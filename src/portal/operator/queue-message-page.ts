@@ -55,7 +55,7 @@ function whyPart({ state, finishedAt, lastReason }: MessageDetail, { reasons, un
   return html`<div class="card"><p><strong>It is waiting because</strong></p>${reasonList(reasons)}${until !== null && html`<p class="quiet">All of this may be over at ${time(until)} at the earliest.</p>`}</div>`;
 }
 
-const TONES: Readonly<Record<MessageState, Tone>> = {
+export const STATE_TONES: Readonly<Record<MessageState, Tone>> = {
   scheduled: 'quiet',
   queued: 'quiet',
   sending: 'busy',
@@ -74,7 +74,7 @@ function factsOf(
   return [
     [
       'State',
-      html`${badge(detail.state, TONES[detail.state])}${detail.parked && html` ${badge('parked', 'warn')}`}${detail.ambiguous && html` ${badge('may have arrived', 'warn')}`}`,
+      html`${badge(detail.state, STATE_TONES[detail.state])}${detail.parked && html` ${badge('parked', 'warn')}`}${detail.ambiguous && html` ${badge('may have arrived', 'warn')}`}`,
     ],
     ['Subject', detail.subject || '(no subject)'],
     ['From', detail.from],

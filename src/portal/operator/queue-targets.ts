@@ -107,7 +107,7 @@ export function findForm(problem: string | null): Html {
   return html`<form class="filters" method="get" action="${QUEUE_PATH}">${field({
     name: 'find',
     label: 'Find',
-    hint: 'A message or tenant ID, a recipient domain, or an MX group (the mail servers of one receiver).',
+    hint: html`A message or tenant ID, a recipient domain, or an MX group (the mail servers of one receiver). <a href="/portal/operator/messages">Messages</a> finds mail by recipient or subject, finished or not.`,
     type: 'search',
     problem,
   })}<button>Find</button></form>`;

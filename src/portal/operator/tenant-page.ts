@@ -40,12 +40,16 @@ ${decisions(tenant, { formField: visit.formField, isOwn })}
 <div class="card">${facts([...factsOf(tenant), ...(review ? [['Last suspended for review', html`${time(review.at)}: ${review.reason}`] as const] : [])])}
 ${near && !isOwn && html`<p>Distance to a review: ${near.distance}</p>`}
 ${orRefusal(standing, ([one]) => html`${one && standingFacts(one)}`)}
-<p class="quiet">Rates cover its last ${reviewWindow} finished messages. <a href="${pausePath({ kind: 'tenant', key: id })}">View its waiting mail</a></p></div>
+<p class="quiet">Rates cover its last ${reviewWindow} finished messages. <a href="${pausePath({ kind: 'tenant', key: id })}">View its waiting mail</a> · <a href="/portal/operator/messages?tenant=${id}">Find its mail</a></p></div>
 <h2>Tier</h2>${tierForm(tenant, visit.formField)}
-<h2>People</h2>${people(members)}
-<h2>Domains</h2>${domainsPart(domains)}
-<h2>API keys</h2>${keysPart(keys)}`;
+${part(tenant, 'People', { path: 'logins', button: 'Add login' })}${people(members)}
+${part(tenant, 'Domains', { path: 'domains', button: 'Add domain' })}${domainsPart(tenant, domains)}
+${part(tenant, 'API keys', { path: 'keys', button: 'Create key' })}${keysPart(keys)}`;
   return view({ title: tenant.name, body });
+}
+
+function part({ id }: Tenant, title: string, { path, button }: { path: string; button: string }): Html {
+  return html`<div class="heading"><h2>${title}</h2><div class="beside"><a class="button" href="${TENANTS_PATH}/${id}/${path}/new">${button}</a></div></div>`;
 }
 
 /** What its status means, in words. */
@@ -128,19 +132,19 @@ function people(members: readonly Member[]): Html {
   return table({ caption: 'People', heads: ['Address', 'Role', 'Second factor', 'Last seen', 'Since'] }, rows);
 }
 
-const DOMAIN_TONES: Readonly<Record<Domain['state'], Tone>> = {
+export const DOMAIN_TONES: Readonly<Record<Domain['state'], Tone>> = {
   pending: 'busy',
   verified: 'good',
   failed: 'bad',
   revoked: 'quiet',
 };
 
-function domainsPart(domains: readonly Domain[]): Html {
+function domainsPart({ id: tenantId }: Tenant, domains: readonly Domain[]): Html {
   if (domains.length === 0) return html`<p class="quiet">None yet.</p>`;
   const rows = domains
     .slice(0, MOST_ROWS)
-    .map(({ name, state, failureReason, createdAt }) => [
-      name,
+    .map(({ id, name, state, failureReason, createdAt }) => [
+      html`<a href="${TENANTS_PATH}/${tenantId}/domains/${id}">${name}</a>`,
       badge(state, DOMAIN_TONES[state]),
       failureReason ?? '',
       time(createdAt),

@@ -64,7 +64,10 @@ async function show(
     rows.length === 0
       ? isFiltered
         ? emptyState('No tenant matches', html`<a href="${TENANTS_PATH}">Show all tenants</a>.`)
-        : emptyState('No tenants yet', html`Create one: <code>postrider tenant create --name NAME</code>`)
+        : emptyState(
+            'No tenants yet',
+            html`<a href="${TENANTS_PATH}/new">Create one</a>, or with <code>postrider tenant create --name NAME</code>`,
+          )
       : table(
           { caption: 'Tenants', heads: ['Tenant', 'Status', 'Tier', 'Hard bounces', 'Complaints', 'Created'] },
           rows,
@@ -78,7 +81,7 @@ async function show(
       };
     }),
   ];
-  const body = html`${heading('Tenants')}
+  const body = html`${heading('Tenants', html`<a class="button primary" href="${TENANTS_PATH}/new">New tenant</a>`)}
 <form class="filters" method="get" action="${TENANTS_PATH}" data-submit-on-change>${select({ name: 'status', label: 'Status' }, choices, status)}${field({ name: 'name', label: 'Name or ID', value: name, type: 'search' })}<button>Show</button></form>
 ${standings.kind === 'refused' && html`<p class="notice warn">Bounce and complaint rates aren’t available. ${standings.reason}</p>`}
 ${list}${pager({ first: before === '' ? null : pathOf({}), next: fitting.length > PER_PAGE ? pathOf({ before: onPage.at(-1)!.id }) : null })}

@@ -16,10 +16,23 @@ export const RANGES: readonly ChartRange[] = [
   { name: '90d', label: '90 days', hours: 90 * 24, stepHours: 24 },
 ];
 
-const USUAL = RANGES[1]!;
+const [DAY, USUAL] = [RANGES[0]!, RANGES[1]!];
 
 export function chosenRange(name: string | null): ChartRange {
   return RANGES.find((range) => range.name === name) ?? USUAL;
+}
+
+const ENOUGH_FOR_DAYS_HOURS = 48;
+
+/** Unless one was asked for, a day by the hour as long as all there is fits into two: days would be two bars. */
+export function fittingRange(
+  name: string | null,
+  points: readonly Pick<ChartPoint, 'hour'>[],
+  now: number,
+): ChartRange {
+  if (RANGES.some((range) => range.name === name)) return chosenRange(name);
+  const [first] = points;
+  return first && first.hour > Math.floor(now / HOUR_MS) - ENOUGH_FOR_DAYS_HOURS ? DAY : USUAL;
 }
 
 /** Whole steps, of which the last one is under way. */

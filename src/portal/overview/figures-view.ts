@@ -10,6 +10,7 @@ import {
   UNKNOWN_PROVIDER,
 } from '../../store/figures.ts';
 import { badge, emptyState, table } from '../elements.ts';
+import { barChart } from './bar-chart.ts';
 import { type ChartRange, stepName } from './chart-range.ts';
 import { complaintRate, judgeRate, percentText, STOP_RATE, WATCH_RATE } from './complaint-rate.ts';
 import { type LineChart, lineChart, roundTop, type Series } from './line-chart.ts';
@@ -32,7 +33,7 @@ export function figuresView(shown: FiguresShown): Html {
     );
   }
   return html`${sums(sum, shown)}
-<div class="card">${mailChart(shown)}</div>
+<div class="card">${outcomeChart(shown, 'Mail by outcome')}</div>
 <div class="charts"><div class="card">${troubleChart(shown)}</div><div class="card">${rateChart(shown)}</div></div>
 ${stepTable(shown)}
 <h2>By receiving provider</h2>
@@ -40,7 +41,7 @@ ${stepTable(shown)}
 ${providerTable(shown)}`;
 }
 
-function sumOf(points: readonly { figures: Figures }[]): Figures {
+export function sumOf(points: readonly { figures: Figures }[]): Figures {
   const sum = noFigures();
   for (const { figures } of points) for (const name of FIGURE_NAMES) sum[name] += figures[name];
   return sum;
@@ -65,24 +66,41 @@ function sums(sum: Figures, { tracking }: FiguresShown): Html {
     : 'Tracking is off (Settings)';
   const kinds = `${count(sum.bouncedHard)} hard, ${count(sum.bouncedSoft)} soft, ${count(sum.bouncedBlock)} blocked`;
   return html`<div class="cards figures">
-${sumCard('Accepted', sum.accepted, 'for delivery')}
-${sumCard('Delivered', sum.delivered, deliveredShare(sum))}
-${sumCard('Bounced', bounced(sum), kinds)}
-${sumCard('Complaints', sum.complained, html`${percentText(rate)} ${badge(words, tone)}`)}
-${sumCard('Opens', sum.opened, opened)}
+${sumCard('Delivery rate', percentText(deliveryRate(sum)), deliveredOf(sum))}
+${sumCard('Bounced', count(bounced(sum)), kinds)}
+${sumCard('Complaints', count(sum.complained), html`${percentText(rate)} ${badge(words, tone)}`)}
+${sumCard('Opens', count(sum.opened), opened)}
+${sumCard('Accepted', count(sum.accepted), 'for delivery')}
 </div>`;
 }
 
 /** A server may take a message, which delivers it, and send it back afterwards: it has ended once, and not well. */
-function deliveredShare(sum: Figures): string {
+function stayed({ delivered, bouncedLater }: Figures): number {
   // What came back may have been delivered before the time that is shown.
-  const stayed = Math.max(0, sum.delivered - sum.bouncedLater);
-  const text = `${percentText(share(stayed, stayed + bounced(sum) + sum.failed))} delivered`;
+  return Math.max(0, delivered - bouncedLater);
+}
+
+export function ended(sum: Figures): number {
+  return stayed(sum) + bounced(sum) + sum.failed;
+}
+
+/** Of what was delivered, bounced or failed; null when nothing was. */
+export function deliveryRate(sum: Figures): number | null {
+  return share(stayed(sum), ended(sum));
+}
+
+/** Of the same; a message that came back after it was delivered has bounced. */
+export function bounceRate(sum: Figures): number | null {
+  return share(bounced(sum), ended(sum));
+}
+
+export function deliveredOf(sum: Figures): string {
+  const text = `${count(stayed(sum))} of ${count(ended(sum))} delivered`;
   return sum.bouncedLater === 0 ? text : `${text} (${count(sum.bouncedLater)} bounced later)`;
 }
 
-function sumCard(name: string, value: number, below: Html | string): Html {
-  return html`<div class="card"><h3>${name}</h3><p class="big">${count(value)}</p><p class="quiet">${below}</p></div>`;
+export function sumCard(name: string, value: string, below: Html | string): Html {
+  return html`<div class="card"><h3>${name}</h3><p class="big">${value}</p><p class="quiet">${below}</p></div>`;
 }
 
 type ChartFrame = Pick<LineChart, 'stepLabels' | 'hints' | 'summary'>;
@@ -99,11 +117,11 @@ function frameOf(
   };
 }
 
-type CountLine = readonly [label: string, of: (figures: Figures) => number, style: number, filled?: boolean];
+type CountLine = readonly [label: string, of: (figures: Figures) => number, style: number];
 
 function countChart(shown: FiguresShown, { id, title }: { id: string; title: string }, lines: readonly CountLine[]) {
-  const series = lines.map(([label, of, style, filled = false]): Series => {
-    return { label, values: shown.points.map(({ figures }) => of(figures)), style, filled };
+  const series = lines.map(([label, of, style]): Series => {
+    return { label, values: shown.points.map(({ figures }) => of(figures)), style };
   });
   const top = roundTop(Math.max(...series.flatMap(({ values }) => values.map(Number))));
   const said = lines.map(([label, of]) => [label.toLowerCase(), (figures: Figures) => count(of(figures))] as const);
@@ -120,12 +138,27 @@ function countChart(shown: FiguresShown, { id, title }: { id: string; title: str
   });
 }
 
-function mailChart(shown: FiguresShown): Html {
-  return countChart(shown, { id: 'mail', title: 'Mail' }, [
-    ['Accepted', ({ accepted }) => accepted, 1, true],
-    ['Delivered', ({ delivered }) => delivered, 2],
-    ['Opens', ({ opened }) => opened, 5],
-  ]);
+/** A message is in one part of its bars, but for deferrals: those count attempts. */
+const OUTCOMES: readonly CountLine[] = [
+  ['Delivered', (figures) => Math.max(0, stayed(figures) - figures.complained), 2],
+  ['Complaints', ({ complained }) => complained, 5],
+  ['Bounced', bounced, 4],
+  ['Failed', ({ failed }) => failed, 6],
+  ['Deferred attempts', ({ deferred }) => deferred, 3],
+];
+
+/** Of a tenant's mail, or of all. */
+export function outcomeChart({ points, range }: Pick<FiguresShown, 'points' | 'range'>, title: string): Html {
+  const sum = sumOf(points);
+  return barChart({
+    id: 'mail',
+    title,
+    summary: `In the last ${range.label}: ${OUTCOMES.map(([label, of]) => `${label} ${count(of(sum))}`).join(', ')}.`,
+    stepLabels: points.map(({ hour }) => stepName(hour, range, 'short')),
+    stepNames: points.map(({ hour }) => stepName(hour, range, 'long')),
+    parts: OUTCOMES.map(([label, of, style]) => ({ label, style, values: points.map(({ figures }) => of(figures)) })),
+    format: count,
+  });
 }
 
 function troubleChart(shown: FiguresShown): Html {
@@ -194,7 +227,7 @@ function providerTable({ providers, range }: FiguresShown): Html {
 }
 
 /** The names of groups that are no known provider are those of their mail servers. */
-function providerName(provider: string): Html {
+export function providerName(provider: string): Html {
   if (provider === UNKNOWN_PROVIDER) return html`<span class="quiet">unknown</span>`;
   if (provider === OTHER_PROVIDERS) return html`<span class="quiet">other providers</span>`;
   return html`${provider.replaceAll(',', ', ')}`;

@@ -9,8 +9,6 @@ export interface Series {
   values: readonly (number | null)[];
   /** 1 to 6. */
   style: number;
-  /** The area below it is tinted. */
-  filled?: boolean;
 }
 
 export interface Threshold {
@@ -36,8 +34,15 @@ export interface LineChart {
   hints?: readonly string[];
 }
 
-// Of the height, in percent: room for the texts at the top and below.
-const [PLOT_TOP, PLOT_HEIGHT, LABELS_AT] = [9, 76, 97];
+/** Of the height, in percent. */
+export interface Plot {
+  top: number;
+  height: number;
+}
+
+/** Room for the texts at the top and below. */
+const PLOT: Plot = { top: 9, height: 76 };
+const LABELS_AT = 97;
 // The units of the stretched part.
 const [WIDE, HIGH] = [1000, 100];
 const MOST_LABELS = 5;
@@ -45,18 +50,17 @@ const MOST_LABELS = 5;
 export function lineChart(chart: LineChart): Html {
   const { id, title, summary, series, top } = chart;
   // Texts go on top of the lines.
-  const marks = [...gridMarks(chart), ...thresholdMarks(chart)];
+  const marks = [...gridMarks(chart, PLOT), ...thresholdMarks(chart)];
   return html`<figure class="chart">
 <figcaption id="${id}-name">${title}</figcaption>
 ${legend(series)}
 <svg width="100%" height="200" role="img" aria-labelledby="${id}-name ${id}-summary">
 <title id="${id}-summary">${summary}</title>
 ${marks.map(({ y, style }) => html`<line x1="0" x2="100%" y1="${y}" y2="${y}" class="${style}"/>`)}
-<svg x="0" y="${PLOT_TOP}%" width="100%" height="${PLOT_HEIGHT}%" viewBox="0 0 ${WIDE} ${HIGH}" preserveAspectRatio="none">
+<svg x="0" y="${PLOT.top}%" width="100%" height="${PLOT.height}%" viewBox="0 0 ${WIDE} ${HIGH}" preserveAspectRatio="none">
 ${series.map((one) => seriesLines(one, top))}
 </svg>
-${marks.map(({ y, label, anchor }) => html`<text x="${anchor === 'end' ? '100%' : 0}" y="${y}" dy="-4" text-anchor="${anchor}">${label}</text>`)}
-${stepTexts(chart.stepLabels)}
+${chartTexts(marks, chart.stepLabels)}
 ${chart.hints && hintAreas(chart.hints)}
 </svg>
 </figure>`;
@@ -77,24 +81,24 @@ function legend(series: readonly Series[]): Html {
   return html`<ul class="legend">${keys}</ul>`;
 }
 
-function heightOf(value: number, top: number): string {
-  return percent(PLOT_TOP + PLOT_HEIGHT * (1 - value / top));
+function heightOf(value: number, top: number, plot: Plot): string {
+  return percent(plot.top + plot.height * (1 - value / top));
 }
 
-function percent(value: number): string {
+export function percent(value: number): string {
   return `${Number(value.toFixed(2))}%`;
 }
 
-interface Mark {
+export interface Mark {
   y: string;
   label: string;
   style: string;
   anchor: 'start' | 'end';
 }
 
-function gridMarks({ top, format }: LineChart): Mark[] {
+export function gridMarks({ top, format }: Pick<LineChart, 'top' | 'format'>, plot: Plot): Mark[] {
   return [top, top / 2, 0].map((value) => {
-    return { y: heightOf(value, top), label: format(value), style: 'grid', anchor: 'start' };
+    return { y: heightOf(value, top, plot), label: format(value), style: 'grid', anchor: 'start' };
   });
 }
 
@@ -102,18 +106,17 @@ function thresholdMarks({ thresholds = [], top }: LineChart): Mark[] {
   return thresholds
     .filter(({ value }) => value <= top)
     .map(({ value, label, style }) => {
-      return { y: heightOf(value, top), label, style: `threshold ${style}`, anchor: 'end' };
+      return { y: heightOf(value, top, PLOT), label, style: `threshold ${style}`, anchor: 'end' };
     });
 }
 
-function seriesLines({ values, style, filled }: Series, top: number): Html {
+function seriesLines({ values, style }: Series, top: number): Html {
   return html`${stretches(values, top).map((points) => {
-    const line = points.map(({ x, y }) => `${x} ${y}`).join(' L');
-    const area = `M${points[0]!.x} ${HIGH} L${line} L${points.at(-1)!.x} ${HIGH} Z`;
-    // Somebody who stands alone would not be seen as a line.
+    // One that stands alone would not be seen as a line.
     const alone = points.length === 1 && points[0]!;
+    const line = points.map(({ x, y }) => `${x} ${y}`).join(' L');
     const drawn = alone ? `M${alone.x - 4} ${alone.y} L${alone.x + 4} ${alone.y}` : `M${line}`;
-    return html`${filled && html`<path d="${area}" class="area series-${style}"/>`}<path d="${drawn}" class="series-${style}" vector-effect="non-scaling-stroke"/>`;
+    return html`<path d="${drawn}" class="series-${style}" vector-effect="non-scaling-stroke"/>`;
   })}`;
 }
 
@@ -140,6 +143,16 @@ function stretches(values: readonly (number | null)[], top: number): Point[][] {
 
 function tenth(value: number): number {
   return Math.round(value * 10) / 10;
+}
+
+/** At the lines of a chart, and below its steps. */
+export function chartTexts(marks: readonly Mark[], stepLabels: readonly string[]): Html {
+  const atMarks = marks.map(
+    ({ y, label, anchor }) =>
+      html`<text x="${anchor === 'end' ? '100%' : 0}" y="${y}" dy="-4" text-anchor="${anchor}">${label}</text>`,
+  );
+  return html`${atMarks}
+${stepTexts(stepLabels)}`;
 }
 
 function stepTexts(labels: readonly string[]): Html[] {

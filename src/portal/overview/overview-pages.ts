@@ -8,12 +8,13 @@ import type { StoreVerbs } from '../../store/store.ts';
 import { badge, heading } from '../elements.ts';
 import { type PageResult, type PortalRoute, page, type VisitOf, view } from '../page.ts';
 import { type SendingStatus, sendingStatus } from '../sending-status.ts';
-import { type ChartRange, chosenRange, everyStep, RANGES, spanOf } from './chart-range.ts';
+import { type ChartRange, chosenRange, everyStep, fittingRange, spanOf } from './chart-range.ts';
 import { figuresView } from './figures-view.ts';
 import { loadFirstSends, type Snippet } from './first-send.ts';
 import { firstSendView } from './first-send-view.ts';
 import { eventsView, waitingView } from './now-view.ts';
 import { type Onboarding, onboarding } from './onboarding.ts';
+import { rangeLinks } from './range-links.ts';
 import { TAGS_SHOWN, tagsView } from './tags-view.ts';
 import { waitingReason } from './waiting.ts';
 
@@ -90,16 +91,20 @@ function onboardingList({ steps, next }: Onboarding): Html {
 
 async function figuresPart({ reads }: Services, visit: VisitOf<'viewer'>): Promise<Html> {
   const { tenant } = visit.visitor;
-  const range = chosenRange(visit.query.get('range'));
-  const span = spanOf(range, visit.now);
-  const found = await reads.chartFigures(tenant.id, span);
+  const name = visit.query.get('range');
+  const read = (range: ChartRange) => reads.chartFigures(tenant.id, spanOf(range, visit.now));
+  const usual = chosenRange(name);
+  const first = await read(usual);
+  const range = first.kind === 'found' ? fittingRange(name, first.value.points, visit.now) : usual;
+  const found = range === usual ? first : await read(range);
   const tracking = tenant.openTracking || tenant.clickTracking;
   const shown = orReason(found, ({ points, providers }) =>
-    figuresView({ range, points: everyStep(points, span), providers, tracking }),
+    figuresView({ range, points: everyStep(points, spanOf(range, visit.now)), providers, tracking }),
   );
   // The first figures are waited for.
   const pollMs = found.kind === 'found' && found.value.points.length === 0 ? NOW_POLL_MS : FIGURES_POLL_MS;
-  const poll = html` data-poll="/portal/overview/figures?range=${range.name}" data-poll-ms="${pollMs}"`;
+  const asked = name === null ? '' : `?range=${range.name}`;
+  const poll = html` data-poll="/portal/overview/figures${asked}" data-poll-ms="${pollMs}"`;
   const byTag = html`<p><a href="/portal/overview/tags?range=${range.name}">Statistics by tag</a></p>`;
   return html`<section id="figures"${poll} aria-labelledby="figures-title"><div class="heading"><h2 id="figures-title">Statistics</h2>${rangeLinks(range, (name) => `/portal?range=${name}#figures`)}</div>${shown}${byTag}</section>`;
 }
@@ -114,14 +119,6 @@ async function showTags({ reads }: Services, visit: VisitOf<'viewer'>): Promise<
   const title = 'Statistics by tag';
   const status = found.kind === 'found' ? 200 : 503;
   return view({ title, status, body: html`${crumb}${heading(title, links)}${shown}` });
-}
-
-function rangeLinks(chosen: ChartRange, pathOf: (range: string) => string): Html {
-  const links = RANGES.map((range) => {
-    const current = range === chosen && html` aria-current="true"`;
-    return html`<a href="${pathOf(range.name)}"${current}>${range.label}</a>`;
-  });
-  return html`<nav class="ranges beside" aria-label="Time range">${links}</nav>`;
 }
 
 async function nowPart({ reads, explain }: Services, visit: VisitOf<'viewer'>): Promise<Html> {

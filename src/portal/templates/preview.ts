@@ -1,6 +1,7 @@
 // A preview: what a template becomes with sample data, or everything that keeps it from becoming anything.
 import { type Html, html } from '../../http/html.ts';
 import type { Templates } from '../../templates/templates.ts';
+import { MEASURED_SANDBOX, measuredFrame } from '../quiet-markup.ts';
 import { dataFault, type Fault, faultOf, faultView } from './faults.ts';
 import type { TemplateFields } from './template-fields.ts';
 
@@ -40,7 +41,7 @@ export async function makePreview(
 
 /** Pictures of the author's own may be loaded; nothing runs, nothing is sent, and nobody else may frame it. */
 const FRAME_POLICY = [
-  ...['sandbox', "default-src 'none'", 'img-src https: data:', 'font-src https: data:'],
+  ...[`sandbox ${MEASURED_SANDBOX}`, "default-src 'none'", 'img-src https: data:', 'font-src https: data:'],
   ...["style-src 'unsafe-inline' https:", "form-action 'none'", "base-uri 'none'", "frame-ancestors 'self'"],
 ].join('; ');
 
@@ -56,7 +57,7 @@ export function previewView(preview: Preview | null, frame: string | null, field
 <h2 id="preview-title">Preview</h2>
 <div id="preview-problems" aria-live="polite">${preview && problemsOf(preview, fields)}</div>
 <div id="preview-subject">${preview?.kind === 'rendered' && preview.subject && html`<h3>Subject</h3><p><strong>${preview.subject}</strong></p>`}</div>
-<div id="preview-html">${frame !== null && html`<iframe class="preview" sandbox title="The HTML part" src="${frame}"></iframe>`}</div>
+<div id="preview-html">${frame !== null && measuredFrame('The HTML part', frame)}</div>
 <div id="preview-text">${preview?.kind === 'rendered' && preview.text !== null && html`<h3>Text part</h3><pre class="wrap" tabindex="0">${preview.text}</pre>`}</div>
 </section>`;
 }

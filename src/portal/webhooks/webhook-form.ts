@@ -1,4 +1,4 @@
-// The form for a new webhook, and the one page that shows a secret.
+// The form for a webhook, a new one or one that is changed, and the one page that shows a secret.
 import { toTimestamp } from '../../base/clock.ts';
 import { EVENT_CHOICES, EVENT_TYPES } from '../../events/event-types.ts';
 import { type Html, html } from '../../http/html.ts';
@@ -16,16 +16,19 @@ export interface WebhookFormFacts {
   events?: readonly string[];
   /** The API's sentence, which begins with the field that it is about. */
   problem?: string;
+  /** Left out: a new one. */
+  changed?: Pick<Webhook, 'id' | 'url'>;
 }
 
 export function webhookForm(facts: WebhookFormFacts): Html {
-  const { formField, url = '', description = '', events = [], problem = '' } = facts;
+  const { formField, url = '', description = '', events = [], problem = '', changed } = facts;
+  const back = changed ? `/portal/webhooks/${changed.id}` : '/portal/webhooks';
   const [, at, message] = /^(url|description): (.*)$/s.exec(problem) ?? [];
   const sentence = message === undefined ? null : `${message[0]!.toUpperCase()}${message.slice(1)}`;
-  return html`<p class="crumb"><a href="/portal/webhooks">Webhooks</a></p>
-${heading('New webhook')}
+  return html`<p class="crumb"><a href="/portal/webhooks">Webhooks</a>${changed && html` › <a href="${back}">${changed.url}</a>`}</p>
+${heading(changed ? 'Edit webhook' : 'New webhook')}
 ${problemBox(problem === '' ? null : (sentence ?? problem))}
-<form method="post" action="/portal/webhooks/new" class="card">${formField}
+<form method="post" action="${changed ? `${back}/edit` : '/portal/webhooks/new'}" class="card">${formField}
 ${field({
   name: 'url',
   label: 'URL',
@@ -50,7 +53,8 @@ ${field({
 ${EVENT_CHOICES.map((choice) =>
   checkbox({ name: 'events', value: choice, label: choice, hint: meaningOf(choice), checked: events.includes(choice) }),
 )}</fieldset>
-<div class="actions"><button class="primary">Add webhook</button><a class="button" href="/portal/webhooks">Cancel</a></div>
+${changed && html`<p class="hint">The secret stays the same. Waiting events go to the new URL. A change of the events is about those that happen from now on.</p>`}
+<div class="actions"><button class="primary">${changed ? 'Save changes' : 'Add webhook'}</button><a class="button" href="${back}">Cancel</a></div>
 </form>`;
 }
 

@@ -12,6 +12,7 @@ import {
 } from '../../store/webhooks.ts';
 import { confirmed, emptyState, facts, field, heading, pager, select, table, time } from '../elements.ts';
 import { missing, type PageResult, type VisitOf, view } from '../page.ts';
+import { DELIVERIES_LOOKED_AT, reasonsView } from './failure-reasons.ts';
 import type { WebhookServices } from './webhook-services.ts';
 import { chosenEvents, countOf, healthBadge, healthSentence, statusBadge, whatFollows } from './webhook-words.ts';
 
@@ -37,15 +38,27 @@ export async function showWebhook(services: WebhookServices, visit: VisitOf<'vie
   const secrets = await store.webhooks.listWebhookSecrets(tenantId, webhook.id, visit.now);
   const filter = readFilter(visit.query, webhook.id);
   const attempts = await store.webhooks.listWebhookAttempts(tenantId, { ...filter.filter, limit: PAGE + 1 });
+  const unaccepted = await unacceptedOf(services, webhook);
   const poll = webhook.due > 0 && html` data-poll="${visit.path}?${visit.query.toString()}" data-poll-ms="${POLL_MS}"`;
   const body = html`<p class="crumb"><a href="/portal/webhooks">Webhooks</a></p>
 <div id="state" data-polled-with="attempts-list">${heading(webhook.url, healthBadge(webhook))}
 ${webhook.failingSince !== null && html`<p class="notice bad">${healthSentence(webhook)}</p>`}
 <div class="card">${webhookFacts(webhook, secrets)}
-${visit.may('member') && actions(webhook, secrets, visit.formField)}</div></div>
+${visit.may('member') && actions(webhook, secrets, visit.formField)}</div>
+${reasonsView(unaccepted)}</div>
 <div id="attempts-list"${poll}>${attemptList(webhook, attempts, filter)}</div>
 ${visit.may('member') && webhook.failed > 0 && replayForm(webhook, visit.formField)}`;
   return view({ title: webhook.url, body });
+}
+
+/** Those that wait for another attempt, and those that have failed. */
+async function unacceptedOf({ store }: WebhookServices, { tenantId, id, due, failed }: WebhookHealth) {
+  const search = { webhookId: id, after: null, limit: DELIVERIES_LOOKED_AT };
+  const states = [...(due > 0 ? (['due'] as const) : []), ...(failed > 0 ? (['failed'] as const) : [])];
+  const pages = await Promise.all(
+    states.map((state) => store.webhooks.listWebhookDeliveries(tenantId, { ...search, state })),
+  );
+  return pages.flatMap((page) => (page === null || page === 'unknown' ? [] : page.deliveries));
 }
 
 function webhookFacts(webhook: WebhookHealth, secrets: readonly WebhookSecret[]): Html {
@@ -73,6 +86,7 @@ function webhookFacts(webhook: WebhookHealth, secrets: readonly WebhookSecret[])
 function actions(webhook: WebhookHealth, [, previous]: readonly WebhookSecret[], formField: Html): Html {
   const path = `/portal/webhooks/${webhook.id}`;
   return html`<div class="actions">
+<a class="button" href="${path}/edit">Edit</a>
 <form method="post" action="${path}/test">${formField}<button>Send test event</button></form>
 ${confirmed({
   label: 'Rotate the secret',
@@ -138,7 +152,7 @@ function attemptTable(path: string, attempts: readonly AttemptView[]): Html {
     html`<a href="${path}/attempts/${attempt.eventId}/${attempt.number}">${time(attempt.startedAt)}</a>`,
     html`${attempt.eventType}<br><code class="quiet unbroken">${attempt.eventId}</code>`,
     String(attempt.number),
-    html`${statusBadge(attempt)}${attempt.status === null && html`<br><span class="quiet">${attempt.reason}</span>`}`,
+    statusBadge(attempt),
     `${attempt.elapsedMs}\u00a0ms`,
     whatFollows(attempt),
   ]);

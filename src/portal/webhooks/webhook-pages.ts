@@ -1,12 +1,12 @@
 // The pages of webhooks: the list, a new one whose secret is shown a single time, and of each its state, its secret
 // and its end. What was sent to one is in attempt-pages.ts.
-import { isUuid } from '../../base/ids.ts';
 import { isRefusal } from '../../base/refusals.ts';
 import { html } from '../../http/html.ts';
 import type { WebhookHealth } from '../../store/webhooks.ts';
 import { emptyState, heading, table, time } from '../elements.ts';
 import { action, missing, type PageResult, type PortalRoute, page, redirect, type VisitOf, view } from '../page.ts';
 import { attemptPages } from './attempt-pages.ts';
+import { editPages, webhookOf } from './edit-pages.ts';
 import { shownTest } from './test-result.ts';
 import { newSecret, webhookForm } from './webhook-form.ts';
 import { showWebhook } from './webhook-page.ts';
@@ -30,6 +30,7 @@ export function webhookPages(services: WebhookServices): PortalRoute[] {
     action({ path: '/portal/webhooks/:id/test', access: 'member', run: (visit) => sendTest(services, visit) }),
     action({ path: '/portal/webhooks/:id/rotate', access: 'member', run: (visit) => rotate(services, visit) }),
     action({ path: '/portal/webhooks/:id/delete', access: 'member', run: (visit) => remove(services, visit) }),
+    ...editPages(services),
     ...attemptPages(services),
   ];
 }
@@ -106,10 +107,4 @@ async function remove(services: WebhookServices, visit: VisitOf<'member'>): Prom
   if (!webhook || (await services.webhooks.remove(visit.visitor.tenant.id, webhook.id))) return missing();
   await visit.audit('webhook.deleted', { webhook_id: webhook.id, host: new URL(webhook.target).host });
   return redirect(LIST, `The webhook ${webhook.url} was deleted. Nothing more is sent to it.`);
-}
-
-async function webhookOf({ webhooks }: WebhookServices, { params, visitor }: VisitOf<'member'>) {
-  const { id = '' } = params;
-  const webhook = isUuid(id) ? await webhooks.get(visitor.tenant.id, id) : null;
-  return webhook === null || isRefusal(webhook) ? null : webhook;
 }

@@ -14,6 +14,7 @@ export interface WebhookServices {
       | 'getWebhookHealth'
       | 'listWebhookSecrets'
       | 'listWebhookAttempts'
+      | 'listWebhookDeliveries'
       | 'findWebhookAttempt'
       | 'replayDelivery'
       | 'replayFailed';

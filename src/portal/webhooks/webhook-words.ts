@@ -11,7 +11,7 @@ export function healthBadge({ failingSince, due }: Pick<WebhookHealth, 'failingS
 export function healthSentence({ failingSince, due }: WebhookHealth): Html {
   if (failingSince !== null) {
     return html`It has not accepted an event since ${time(failingSince)}. Each event is retried for three days with increasing delays; the webhook is never disabled.
-The latest attempts below show why.`;
+The reasons are below.`;
   }
   return due > 0
     ? html`Events are being sent to it.`

@@ -7,7 +7,7 @@ import { askInTurn, type TurnResult } from './ask-in-turn.ts';
 import type { DnsResult } from './dns-result.ts';
 import { type ExchangeResult, exchange } from './exchange.ts';
 import { type BudgetPart, createLookupBudget, OVER_BUDGET } from './lookup-budget.ts';
-import type { Resolver } from './resolver.ts';
+import { lookupsByType, type Resolver } from './resolver.ts';
 import { ROOT_HINTS, ROOT_PORT, type RootHint } from './root-hints.ts';
 import {
   type DnsAnswer,
@@ -30,6 +30,8 @@ import {
 
 export interface Authority {
   txt(name: string): Promise<DnsResult<string>>;
+  /** Look-ups of all types that our own records have; each has its own budget. */
+  records: Pick<Resolver, 'mx' | 'a' | 'aaaa' | 'txt' | 'ptr'>;
   /** Look-ups that share one budget; `share`: how much of it this one may use, 1 by default. */
   limited(): { txt(name: string, share?: number): Promise<DnsResult<string>> };
   /**
@@ -105,17 +107,21 @@ export function createAuthority(options: AuthorityOptions): Authority {
     };
     return inTime(totalTimeoutMs, { lost: timedOut }, start);
   };
-  const txt = async (rawName: string, budget?: BudgetPart): Promise<DnsResult<string>> => {
+  const look = async (rawName: string, type: RecordType, budget?: BudgetPart): Promise<DnsResult<DnsRecord>> => {
     const name = normalName(rawName);
     if (!isDnsName(name)) return { kind: 'no_domain' };
-    const end = await ask({ name, type: 'TXT', ...(budget && { budget }) });
-    return 'lost' in end ? end.lost : picked(end.said, (record) => (record.type === 'TXT' ? record.value : null));
+    const end = await ask({ name, type, ...(budget && { budget }) });
+    return 'lost' in end ? end.lost : end.said;
   };
+  const records = lookupsByType(look);
   return {
-    txt: (name) => txt(name),
+    txt: records.txt,
+    records,
     limited() {
       const budget = createLookupBudget(options.resolver);
-      return { txt: (name, share = 1) => txt(name, budget.part(share)) };
+      return {
+        txt: (name, share = 1) => lookupsByType((each, type) => look(each, type, budget.part(share))).txt(name),
+      };
     },
     async exists(rawName, signal) {
       const name = normalName(rawName);
@@ -130,20 +136,9 @@ export function createAuthority(options: AuthorityOptions): Authority {
         if ('said' in end) return end.said;
         return end.lost.kind === 'unavailable' ? end.lost : unavailable(`no name servers above ${name} are known`);
       };
-      const addresses = async (name: string, type: 'A' | 'AAAA') =>
-        picked(await find(name, type), (record) => (record.type === type ? record.value : null));
-      return {
-        mx: async (name) => picked(await find(name, 'MX'), (record) => (record.type === 'MX' ? record.value : null)),
-        a: (name) => addresses(name, 'A'),
-        aaaa: (name) => addresses(name, 'AAAA'),
-      };
+      return lookupsByType(find);
     },
   };
-}
-
-function picked<T>(result: DnsResult<DnsRecord>, value: (record: DnsRecord) => T | null): DnsResult<T> {
-  if (result.kind !== 'found') return result;
-  return { ...result, records: result.records.flatMap((record) => value(record) ?? []) };
 }
 
 /** If the resolver knows no name servers, that proves nothing. */

@@ -3,7 +3,7 @@
 // that trust this machine.
 import { type NetworkInterfaceInfo, networkInterfaces } from 'node:os';
 import { type Clock, SECOND_MS } from '../../base/clock.ts';
-import { type NetworkList, networksWithWrapped } from './private-address.ts';
+import { isPublicAddress, type NetworkList, networksWithWrapped } from './private-address.ts';
 
 export interface OwnAddresses {
   /** A description of our own address, or null. */
@@ -68,4 +68,19 @@ function interfaceAddresses(readInterfaces: () => NodeJS.Dict<NetworkInterfaceIn
   } catch {
     return null;
   }
+}
+
+export interface MachineAddresses {
+  public: string[];
+  /** Of a network behind NAT, for the person who reads that no public one is known. */
+  private: string[];
+}
+
+/** IPv4 first, in the order of the interfaces; loopback and link-local addresses are left out. */
+export function machineAddresses(readInterfaces = networkInterfaces): MachineAddresses {
+  const all = [...new Set(interfaceAddresses(readInterfaces) ?? [])].filter(
+    (ip) => !/^(?:127\.|169\.254\.|fe80:|::1$)/.test(ip),
+  );
+  const sorted = [...all.filter((ip) => !ip.includes(':')), ...all.filter((ip) => ip.includes(':'))];
+  return { public: sorted.filter(isPublicAddress), private: sorted.filter((ip) => !isPublicAddress(ip)) };
 }

@@ -62,9 +62,13 @@ export function createResolver(options: ResolverOptions): Resolver {
     return pending;
   }
 
+  return lookupsByType(lookUp);
+}
+
+/** A method for each type, over one function that looks up any. */
+export function lookupsByType(lookUp: (name: string, type: RecordType) => Promise<DnsResult<DnsRecord>>): Resolver {
   const texts = async (name: string, type: RecordType) =>
     pick(await lookUp(name, type), (record) => (record.type === 'MX' ? null : record.value));
-
   return {
     mx: async (name) => pick(await lookUp(name, 'MX'), (record) => (record.type === 'MX' ? record.value : null)),
     a: (name) => texts(name, 'A'),

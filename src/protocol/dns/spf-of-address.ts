@@ -13,7 +13,9 @@ export interface SpfQuestion {
   ehloName: string;
 }
 
-export async function spfOfAddress({ ip, domain, ehloName }: SpfQuestion, resolver: Resolver): Promise<SpfResult> {
+export type SpfLookups = Pick<Resolver, 'txt' | 'a' | 'aaaa' | 'mx'>;
+
+export async function spfOfAddress({ ip, domain, ehloName }: SpfQuestion, resolver: SpfLookups): Promise<SpfResult> {
   try {
     const sender = `return-path@${domain}`;
     const { status } = await spf({ ip, sender, helo: ehloName, mta: ehloName, resolver: nodeStyle(resolver) });
@@ -26,7 +28,7 @@ export async function spfOfAddress({ ip, domain, ehloName }: SpfQuestion, resolv
 }
 
 /** With the results of `dns.promises.resolve`: lists, and errors with a code for missing records. */
-function nodeStyle(resolver: Resolver) {
+function nodeStyle(resolver: SpfLookups) {
   return async (name: string, type: string): Promise<string[] | string[][]> => {
     switch (type) {
       case 'TXT':

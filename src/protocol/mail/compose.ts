@@ -52,17 +52,17 @@ export interface Composed {
 export function compose(input: ComposeInput, body: MimeBody): Composed {
   if (!isUuid(input.messageId)) throw new TypeError('the message id is not a UUID');
   if (Number.isNaN(input.date.getTime())) throw new TypeError('the date of the message is not valid');
-  const from = parsed(input.from.address);
-  const to = parsed(input.to.address);
+  const from = acceptedAddress(input.from.address);
+  const to = acceptedAddress(input.to.address);
   const header = Buffer.from(`${headerFields(input, from, to)}${body.fields}\r\n`);
   const smtputf8 = from.nonAsciiLocal || to.nonAsciiLocal || !isAscii(header);
   const eightBit = !isAscii(header) || !isAscii(body.content);
   return { header, body: body.content, envelopeTo: envelopeForm(to), needs: { smtputf8, eightBit } };
 }
 
-function parsed(text: string): Address {
+/** It was checked when its message was accepted. */
+export function acceptedAddress(text: string): Address {
   const result = parseAddress(text);
-  // It was checked when the message was accepted: a message without it must not be sent.
   if (!result.ok) throw new Fault('an address of the message is invalid', { permanence: 'permanent', detail: text });
   return result.address;
 }
@@ -93,7 +93,7 @@ function addressFields({ to, lists }: ComposeInput, parsedTo: Address): string[]
 function listField(field: string, list: readonly NamedAddress[]): string {
   return mailboxListField(
     field,
-    list.map(({ name, address }) => ({ name: name ?? '', address: parsed(address) })),
+    list.map(({ name, address }) => ({ name: name ?? '', address: acceptedAddress(address) })),
   );
 }
 

@@ -10,10 +10,10 @@ const LF_DOT = Buffer.from('\n.');
 const END_ON_NEW_LINE = Buffer.from('.\r\n');
 const END_AFTER_LINE_BREAK = Buffer.from('\r\n.\r\n');
 
-/** Returns the same bytes, not copied, when no line begins with a dot. */
-export function dotStuff(message: Uint8Array): Buffer {
+/** Returns the same bytes, not copied, when no line begins with a dot. `onNewLine`: whether the first byte begins one. */
+export function dotStuff(message: Uint8Array, onNewLine = true): Buffer {
   const source = Buffer.from(message.buffer, message.byteOffset, message.byteLength);
-  const dots = leadingDots(source);
+  const dots = leadingDots(source, onNewLine);
   if (dots.length === 0) return source;
 
   const stuffed = Buffer.allocUnsafe(source.length + dots.length);
@@ -35,8 +35,8 @@ export function endOfData(message: Uint8Array): Buffer {
   return onNewLine ? END_ON_NEW_LINE : END_AFTER_LINE_BREAK;
 }
 
-function leadingDots(source: Buffer): number[] {
-  const dots = source[0] === DOT ? [0] : [];
+function leadingDots(source: Buffer, onNewLine: boolean): number[] {
+  const dots = onNewLine && source[0] === DOT ? [0] : [];
   for (let at = source.indexOf(LF_DOT); at >= 0; at = source.indexOf(LF_DOT, at + 2)) dots.push(at + 1);
   return dots;
 }

@@ -27,6 +27,8 @@ export interface IntroductionOptions {
   timeouts: SmtpTimeouts;
   dial: Dialler;
   signal: AbortSignal | undefined;
+  /** Called when a stage is over. */
+  onStage: ((stage: SmtpStage) => void) | undefined;
 }
 
 export interface Introduced {
@@ -56,17 +58,19 @@ export interface Failed {
 }
 
 export async function introduce(options: IntroductionOptions): Promise<Introduced | Failed> {
-  const { ip, port, localAddress, timeouts, signal, dial } = options;
+  const { ip, port, localAddress, timeouts, signal, dial, onStage } = options;
   let wire: Wire;
   try {
     wire = new Wire(await dial({ ip, port, localAddress, timeoutMs: timeouts.connectMs, signal }));
   } catch (error) {
     return failed('connect', `connect: ${describeError(error)}`);
   }
+  onStage?.('connect');
   const leave = wire.loseOn(signal);
   try {
     const refusal = await greet(wire, timeouts);
     if (refusal) return refusal;
+    onStage?.('greeting');
     const capabilities = await sayHello(wire, options);
     if ('kind' in capabilities) return capabilities;
     if (options.tls === 'none') return { kind: 'ready', wire, capabilities, tls: null, tlsUnverified: null };
@@ -86,10 +90,11 @@ async function greet(wire: Wire, timeouts: SmtpTimeouts): Promise<Failed | null>
 }
 
 async function sayHello(wire: Wire, options: IntroductionOptions): Promise<Capabilities | Failed> {
-  const { ehloName, timeouts } = options;
+  const { ehloName, timeouts, onStage } = options;
   wire.write(`EHLO ${ehloName}\r\n`);
   const received = await wire.readReply(timeouts.ehloMs);
   if ('lost' in received) return unwelcome('ehlo', received);
+  onStage?.('ehlo');
   if (received.code === 250) return parseCapabilities(received.lines);
   // RFC 5321 section 3.2: a server that does not know EHLO must still know HELO.
   if (received.code < 500) return part(wire, unwelcome('ehlo', received));
@@ -118,6 +123,7 @@ async function startTls(clear: Wire, options: IntroductionOptions): Promise<Intr
 
   const result = await secure(clear.detach(), { host: mx, secureContext, timeoutMs: timeouts.startTlsMs, signal });
   if (result.kind === 'failed') return { ...failed('starttls', result.why), tlsTrouble: 'broken' };
+  options.onStage?.('starttls');
   const wire = new Wire(result.socket);
   const { facts: tls, unverified: tlsUnverified } = result;
   if (mode === 'required' && tlsUnverified !== null) {

@@ -10,7 +10,7 @@ import { assertSafe, type Envelope, findUnsupported, isSafe, type Unsupported } 
 import { type Introduced, introduce, type TlsMode, type TlsTrouble } from './introduction.ts';
 import type { Reply } from './reply.ts';
 import { DEFAULT_TIMEOUTS, type SmtpTimeouts } from './timeouts.ts';
-import { runTransaction, type Verdict } from './transaction.ts';
+import { type MessagePieces, runTransaction, type Verdict } from './transaction.ts';
 import type { Wire } from './wire.ts';
 
 export interface SessionOptions {
@@ -29,6 +29,8 @@ export interface SessionOptions {
   dial?: Dialler;
   clock?: Clock;
   signal?: AbortSignal;
+  /** Called when a stage is over, of the introduction or of a message. */
+  onStage?(stage: SmtpStage): void;
 }
 
 export type OpenResult =
@@ -50,6 +52,8 @@ export interface OutgoingMessage {
   message: Uint8Array;
   /** Follows the message, which then ends with a line break. */
   tail?: Uint8Array;
+  /** Instead of a tail: what is read while it is sent. */
+  pieces?: MessagePieces;
   needs: { smtputf8: boolean; eightBit: boolean };
   signal?: AbortSignal;
 }
@@ -74,7 +78,8 @@ export async function openSession(options: SessionOptions): Promise<OpenResult> 
   const startedAt = clock.now();
   const timeouts = { ...DEFAULT_TIMEOUTS, ...options.timeouts };
   const { localAddress, secureContext } = options;
-  const plan = { ...options, localAddress, secureContext, signal, dial, timeouts };
+  const onStage = options.onStage?.bind(options);
+  const plan = { ...options, localAddress, secureContext, signal, dial, timeouts, onStage };
 
   let result = await introduce(plan);
   let tlsFailure: string | null = null;
@@ -91,7 +96,7 @@ export async function openSession(options: SessionOptions): Promise<OpenResult> 
     const peer = describe(connection, { startedAt, stage: result.stage, replyOrReason: result.reply ?? result.why });
     return { kind: 'failed', peer: withFailure(peer, tlsFailure), tlsFailure, tlsTrouble: result.tlsTrouble };
   }
-  return { kind: 'open', session: new SmtpSession(result, { connection, timeouts, tlsFailure, tlsBroken }) };
+  return { kind: 'open', session: new SmtpSession(result, { connection, timeouts, tlsFailure, tlsBroken, onStage }) };
 }
 
 /** One message at a time. Created by `openSession`. */
@@ -107,6 +112,7 @@ export class SmtpSession {
   readonly #wire: Wire;
   readonly #connection: Connection;
   readonly #timeouts: SmtpTimeouts;
+  readonly #onStage: SessionContext['onStage'];
   #busy = false;
   #closing = false;
   /** After a rejection the server may still have an open transaction. */
@@ -123,6 +129,7 @@ export class SmtpSession {
     this.#wire = introduced.wire;
     this.#connection = context.connection;
     this.#timeouts = context.timeouts;
+    this.#onStage = context.onStage;
   }
 
   /** Whether another message may be sent: false as soon as the server left or sent an unsolicited reply. */
@@ -141,11 +148,12 @@ export class SmtpSession {
   }
 
   /**
-   * Rejects only for a caller's mistake; everything that the server does is a result. The message from `next` is
+   * Rejects only for a caller's mistake, or when a piece of the message is missing; everything that the server does is a
+   * result. The message from `next` is
    * announced after this one, if the server supports it, and must be sent next.
    */
   async send(outgoing: OutgoingMessage, next: NextMessage = () => null): Promise<SendResult> {
-    const { message, tail, signal } = outgoing;
+    const { message, tail, pieces, signal } = outgoing;
     const envelope = envelopeOf(outgoing);
     assertSafe(envelope);
     if (this.#busy) throw new Fault('the session is busy with another message');
@@ -162,19 +170,23 @@ export class SmtpSession {
     this.#busy = true;
     this.#announced = null;
     const leave = this.#wire.loseOn(signal);
-    const verdict = await runTransaction(this.#wire, {
+    const transaction = {
       envelope,
       message,
       ...(tail && { tail }),
+      ...(pieces && { pieces }),
       announced,
       capabilities: this.capabilities,
       timeouts: this.#timeouts,
       // An announced message follows a final dot, whatever its reply: no transaction is open then.
       reset: this.#needsReset && !announced,
       following: () => this.#announce(next()),
+      onStage: this.#onStage,
+    };
+    const verdict = await runTransaction(this.#wire, transaction).finally(() => {
+      leave();
+      this.#busy = false;
     });
-    leave();
-    this.#busy = false;
     this.#needsReset = verdict.kind === 'refused';
     return this.#report(verdict, startedAt);
   }
@@ -223,8 +235,9 @@ export class SmtpSession {
   }
 }
 
-function envelopeOf({ mailFrom, rcptTo, message, tail, needs }: OutgoingMessage): Envelope {
-  return { mailFrom, rcptTo, sizeBytes: message.byteLength + (tail?.byteLength ?? 0), ...needs };
+function envelopeOf({ mailFrom, rcptTo, message, tail, pieces, needs }: OutgoingMessage): Envelope {
+  const following = (tail?.byteLength ?? 0) + (pieces?.sizeBytes ?? 0);
+  return { mailFrom, rcptTo, sizeBytes: message.byteLength + following, ...needs };
 }
 
 interface Connection {
@@ -239,6 +252,7 @@ interface SessionContext {
   timeouts: SmtpTimeouts;
   tlsFailure: string | null;
   tlsBroken: boolean;
+  onStage: ((stage: SmtpStage) => void) | undefined;
 }
 
 interface Moment {

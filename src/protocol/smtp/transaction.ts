@@ -2,6 +2,7 @@
 // 2920): the next message's commands may be sent after this one's dot. It must be exact about whether the server may
 // have accepted the message: until the final dot is passed to the system it cannot have, after that only its reply
 // tells, and a loss is ambiguous.
+import { describeError, Fault } from '../../base/errors.ts';
 import type { SmtpStage } from '../../base/outcome.ts';
 import type { Capabilities } from './capabilities.ts';
 import { dotStuff, endOfData } from './dot-stuffing.ts';
@@ -10,11 +11,23 @@ import type { Reply } from './reply.ts';
 import type { SmtpTimeouts } from './timeouts.ts';
 import type { Loss, Wire } from './wire.ts';
 
+/** What follows a message and is read while it is sent, since it is too large to be held. */
+export interface MessagePieces {
+  sizeBytes: number;
+  /**
+   * In order; a line may go over several. A piece is done with when the one after the next is asked for. If it throws, no
+   * final dot is sent, and the connection is closed.
+   */
+  read(): AsyncIterable<Uint8Array>;
+}
+
 export interface Transaction {
   envelope: Envelope;
   message: Uint8Array;
   /** Follows the message, which then ends with a line break. */
   tail?: Uint8Array;
+  /** Instead of a tail. */
+  pieces?: MessagePieces;
   capabilities: Capabilities;
   timeouts: SmtpTimeouts;
   /** Whether an earlier transaction must be ended first. */
@@ -23,6 +36,8 @@ export interface Transaction {
   announced: boolean;
   /** Called when the final dot is sent, with pipelining: returns the message whose commands are sent after it. */
   following(): Envelope | null;
+  /** Called when a stage is over. */
+  onStage?: ((stage: SmtpStage) => void) | undefined;
 }
 
 export type Verdict =
@@ -42,6 +57,7 @@ interface Step {
 // timeout (730 bytes per second with the default).
 const BLOCK_BYTES = 128 * 1024;
 
+/** Rejects with a permanent fault of reading the pieces; the connection is lost then. */
 export async function runTransaction(wire: Wire, transaction: Transaction): Promise<Verdict> {
   return (await announce(wire, transaction)) ?? (await transmit(wire, transaction));
 }
@@ -56,6 +72,7 @@ async function announce(wire: Wire, transaction: Transaction): Promise<Verdict |
   for (const step of steps) {
     if (!pipelining) wire.write(step.command);
     const received = await wire.readReply(step.timeoutMs);
+    if (!('lost' in received)) transaction.onStage?.(step.stage);
     const mayGoOn = !('lost' in received) && Math.trunc(received.code / 100) === step.expected;
     if (mayGoOn && verdict && step.stage === 'data') await endEmptyMessage(wire, transaction.timeouts);
     if (!mayGoOn) verdict ??= judge(wire, step, received);
@@ -100,20 +117,27 @@ async function endEmptyMessage(wire: Wire, timeouts: SmtpTimeouts): Promise<void
 }
 
 async function transmit(wire: Wire, transaction: Transaction): Promise<Verdict> {
-  const { message, tail, timeouts } = transaction;
+  const { message, tail, pieces, timeouts } = transaction;
   let rest = dotStuff(message);
+  let end = endOfData(tail ?? message);
   if (tail) {
     rest = await writeBlocks(wire, rest, timeouts);
     await wire.writeBlock(rest, timeouts.dataBlockMs);
     rest = dotStuff(tail);
   }
   rest = await writeBlocks(wire, rest, timeouts);
+  if (pieces) {
+    const written = await writePieces(wire, pieces, { rest, timeouts });
+    if ('kind' in written) return written;
+    ({ rest, end } = written);
+  }
   // The last check before the message may be accepted.
   if (!wire.quiet) return await interrupted(wire, timeouts);
-  wire.writePair(rest, Buffer.concat([endOfData(tail ?? message), commandsBehind(transaction)]));
+  wire.writePair(rest, Buffer.concat([end, commandsBehind(transaction)]));
 
   const received = await wire.readReply(timeouts.dotMs);
   if ('lost' in received) return { ...lost('dot', received.lost), afterDot: true };
+  transaction.onStage?.('dot');
   if (received.code >= 400) return refused(wire, 'dot', received);
   if (received.code < 300) return { kind: 'accepted', stage: 'dot', reply: received };
   return { ...lostToReply(wire, 'dot', received), afterDot: true };
@@ -129,6 +153,34 @@ async function writeBlocks(wire: Wire, bytes: Buffer, timeouts: SmtpTimeouts): P
   return bytes.subarray(sent);
 }
 
+/** Returns what is left for the last write. No more than two pieces are held at a time. */
+async function writePieces(
+  wire: Wire,
+  pieces: MessagePieces,
+  before: { rest: Buffer; timeouts: SmtpTimeouts },
+): Promise<{ rest: Buffer; end: Buffer } | LostVerdict> {
+  const { timeouts } = before;
+  let { rest } = before;
+  let lastOctets: Uint8Array = NOTHING;
+  try {
+    for await (const piece of pieces.read()) {
+      await wire.writeBlock(rest, timeouts.dataBlockMs);
+      if (!wire.quiet) break;
+      const onNewLine = lastOctets.length === 0 || lastOctets.at(-1) === LF;
+      rest = await writeBlocks(wire, dotStuff(piece, onNewLine), timeouts);
+      lastOctets = Buffer.concat([lastOctets, piece.subarray(-2)]).subarray(-2);
+    }
+  } catch (error) {
+    // Without its end the message is withdrawn: a server must not accept a part of it.
+    const why = `the rest of the message cannot be read: ${describeError(error)}`;
+    wire.lose(why);
+    if (error instanceof Fault && error.permanence === 'permanent') throw error;
+    return lost('data', why);
+  }
+  return { rest, end: endOfData(lastOctets) };
+}
+
+const LF = 0x0a;
 const NOTHING = Buffer.alloc(0);
 
 /** RFC 2920 section 3.1: a message may be the first thing in a group of commands. */

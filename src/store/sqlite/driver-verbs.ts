@@ -4,6 +4,7 @@ import type { Connection } from './engine/connection.ts';
 import { onboardingVerbs } from './reading/overview.ts';
 import { auditVerbs } from './verbs/audit.ts';
 import { batchVerbs } from './verbs/batches.ts';
+import { certificateVerbs } from './verbs/certificates.ts';
 import { claimVerbs, dueLaneVerbs, sourceVerbs } from './verbs/claims.ts';
 import { dmarcVerbs } from './verbs/dmarc.ts';
 import { domainCheckVerbs, domainRecheckVerbs, domainVerbs } from './verbs/domains.ts';
@@ -21,9 +22,11 @@ import { pauseVerbs, targetVerbs } from './verbs/queue-pauses.ts';
 import { queueListVerbs, queueViewVerbs } from './verbs/queue-views.ts';
 import { recipientMarkVerbs } from './verbs/recipient-marks.ts';
 import { reputationVerbs } from './verbs/reputation.ts';
+import { restoredMailVerbs } from './verbs/restored.ts';
 import { retentionVerbs } from './verbs/retention.ts';
 import { scheduleVerbs } from './verbs/scheduled.ts';
 import { secondFactorVerbs } from './verbs/second-factors.ts';
+import { serviceFigureVerbs } from './verbs/service-figures.ts';
 import { sessionVerbs } from './verbs/sessions.ts';
 import { shapingVerbs } from './verbs/shaping.ts';
 import { submissionVerbs } from './verbs/submissions.ts';
@@ -38,6 +41,7 @@ import { deliveryVerbs } from './verbs/webhook-deliveries.ts';
 import { deliveryListVerbs } from './verbs/webhook-delivery-list.ts';
 import { attemptVerbs, replayVerbs } from './verbs/webhook-history.ts';
 import { webhookVerbs } from './verbs/webhooks.ts';
+import { writtenMailVerbs } from './verbs/written-mails.ts';
 
 export function driverVerbs(db: Connection): DriverVerbs {
   return {
@@ -55,6 +59,7 @@ export function driverVerbs(db: Connection): DriverVerbs {
     domains: mergeVerbs(domainVerbs(db), domainCheckVerbs(db), domainRecheckVerbs(db)),
     templates: templateVerbs(db),
     submissions: mergeVerbs(submissionVerbs(db), batchVerbs(db)),
+    writtenMails: writtenMailVerbs(db),
     queue: mergeVerbs(
       dueLaneVerbs(db),
       claimVerbs(db),
@@ -63,11 +68,18 @@ export function driverVerbs(db: Connection): DriverVerbs {
       queueViewVerbs(db),
       scheduleVerbs(db),
       orphanVerbs(db),
+      restoredMailVerbs(db),
     ),
     sources: sourceVerbs(db),
     shaping: mergeVerbs(shapingVerbs(db), pauseVerbs(db), targetVerbs(db)),
     events: eventVerbs(db),
-    figures: mergeVerbs(figuresVerbs(db), chartFigureVerbs(db), tagFigureVerbs(db), onboardingVerbs(db)),
+    figures: mergeVerbs(
+      figuresVerbs(db),
+      chartFigureVerbs(db),
+      tagFigureVerbs(db),
+      serviceFigureVerbs(db),
+      onboardingVerbs(db),
+    ),
     inbound: mergeVerbs(inboundVerbs(db), inboundRefusalVerbs(db), inboundTrialVerbs(db), inboundViewVerbs(db)),
     dmarc: dmarcVerbs(db),
     suppressions: suppressionVerbs(db),
@@ -76,6 +88,7 @@ export function driverVerbs(db: Connection): DriverVerbs {
     tracking: trackingVerbs(db),
     platformKeys: platformKeyVerbs(db),
     transportSecurity: transportSecurityVerbs(db),
+    certificates: certificateVerbs(db),
     upkeep: mergeVerbs(retentionVerbs(db), recipientMarkVerbs(db)),
   };
 }

@@ -1,8 +1,10 @@
 // The writer thread: opens the store as any other process does, is called by messages, and also runs work that
 // belongs next to the writes. Ends when it has closed the store.
 import { parentPort, workerData } from 'node:worker_threads';
+import { freeBytes } from '../../base/free-bytes.ts';
 import type { Logger } from '../../observe/log.ts';
 import type { Store } from '../store.ts';
+import type { NewPiece } from '../written-mails.ts';
 import { type Run, verbsByName } from './engine/bind-verbs.ts';
 import {
   sendable,
@@ -20,6 +22,8 @@ export type WriterExtension = (store: Store, log: WriterLog) => object;
 
 /** Goes into the one log of the process. */
 export type WriterLog = Pick<Logger, 'warn' | 'error'>;
+
+const KEEP_PIECE = 'writtenMails.keepPiece';
 
 const port = parentPort!;
 
@@ -86,7 +90,7 @@ async function serve({ file, checkpointLimits: limits }: WriterTask, makeExtraVe
     }
   };
   port.on('message', async (order: WriterOrder) => {
-    if (order.kind === 'calls') for (const call of order.calls) void answer(call);
+    if (order.kind === 'calls') void Promise.all(order.calls.map(answer)).then(() => releasePieces(order.calls));
     else if (order.kind === 'watch_deliveries')
       store.watchDeliveries((webhookIds) => send({ kind: 'due', webhookIds }));
     else {
@@ -97,6 +101,16 @@ async function serve({ file, checkpointLimits: limits }: WriterTask, makeExtraVe
     }
   });
   send({ kind: 'opened' });
+}
+
+/**
+ * Frees the bytes of pieces that are stored: the collector of a thread with few objects runs only when 64 MiB of such bytes
+ * have piled up. Calls of one message may share bytes, so all of them must have been answered.
+ */
+function releasePieces(calls: readonly VerbCall[]): void {
+  for (const [, verb, args] of calls) {
+    if (verb === KEEP_PIECE) freeBytes((args[0] as NewPiece).bytes);
+  }
 }
 
 /** If the extra verbs can't be made, the thread does not start, and leaves nothing open. */

@@ -23,7 +23,7 @@ const send = (change: Record<string, unknown> = {}, headers: Headers = {}) =>
 async function messagesOf(submissionId: string): Promise<MessageContent[]> {
   const submission = (await api.store.queue.findSubmission(tenant.id, submissionId))!;
   const reader = openContentReader(api.file);
-  const results = submission.messages.map(({ id }) => reader.read(id));
+  const results = await Promise.all(submission.messages.map(({ id }) => reader.read(id)));
   reader.close();
   return results.map((result) => {
     if (result.kind !== 'content') throw new Error(result.reason);
@@ -37,9 +37,9 @@ async function sent(change: Record<string, unknown>): Promise<MessageContent[]> 
   return messagesOf(body.id);
 }
 
-function attachmentsOf({ submissionId }: MessageContent): Attachment[] {
+async function attachmentsOf({ submissionId }: MessageContent): Promise<Attachment[]> {
   const reader = openContentReader(api.file);
-  const attachments = reader.attachments(tenant.id, submissionId);
+  const attachments = await reader.attachments(tenant.id, submissionId);
   reader.close();
   return attachments;
 }
@@ -107,7 +107,7 @@ t.test('attachments in three encodings, small and large', async (t) => {
       const [message] = await sent({
         attachments: [attachment, { filename: 'b.bin', content: 'AA==', content_type: 'x/y' }],
       });
-      const [first, second] = attachmentsOf(message!);
+      const [first, second] = await attachmentsOf(message!);
       t.match(first, { filename: 'a.pdf', contentType: 'application/pdf', contentId: 'logo' });
       t.ok(first!.content.equals(bytes), `${name}, ${bytes.length} bytes`);
       t.match(second, { filename: 'b.bin', contentType: 'x/y', contentId: null, content: Buffer.of(0) });
@@ -120,7 +120,7 @@ t.test('as the SDK for Go writes it', async (t) => {
   const empty = { html: '', reply_to: '', scheduled_at: '' };
   const [message] = await sent({ ...empty, to: ['jo@example.com'], attachments: [attachment] });
   t.match(message, { html: null, text: 'Hi', lists: null });
-  t.match(attachmentsOf(message!), [{ contentId: 'logo', content: Buffer.of(7) }]);
+  t.match(await attachmentsOf(message!), [{ contentId: 'logo', content: Buffer.of(7) }]);
   t.ok(isError(await send({ subject: '' }), 422, 'missing_required_field'));
 });
 
@@ -269,7 +269,7 @@ t.test('a batch', async (t) => {
   t.same(Object.keys(body), ['data']);
   const [letter] = await messagesOf(body.data[1].id);
   t.equal(letter!.lists!.letter!.to.length, 2);
-  t.same(attachmentsOf(letter!)[0]!.content, Buffer.of(1, 2));
+  t.same((await attachmentsOf(letter!))[0]!.content, Buffer.of(1, 2));
 
   const before = await waiting();
   const bad = { ...MAIL, attachments: [{ filename: 'a', path: '/etc/passwd' }] };
@@ -300,7 +300,7 @@ t.test('a large batch is translated as well', async (t) => {
   const batch = [1, 2, 3].map(() => ({ ...MAIL, attachments: [{ filename: 'a', content }] }));
   const { body } = await post('/emails/batch', batch);
   const [message] = await messagesOf(body.data[2].id);
-  t.ok(attachmentsOf(message!)[0]!.content.equals(Buffer.from(content)));
+  t.ok((await attachmentsOf(message!))[0]!.content.equals(Buffer.from(content)));
   const large = { scheduled_at: ' '.repeat(70_000) };
   t.match(await send(large), { status: 400, body: { message: /^scheduled_at: must have at most 100 characters/ } });
 });

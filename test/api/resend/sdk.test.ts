@@ -10,7 +10,7 @@ import { until } from '../../support/until.ts';
 
 const folder = newDataDir(t);
 const config = path.join(folder, 'sandbox.toml');
-writeFileSync(config, '[http]\nport = 0\n[smtp]\nport = 0\n');
+writeFileSync(config, '[http]\nport = 0\n[smtp]\nport = 0\n[submission]\nport = 0\n');
 const sandbox = spawnSandbox(t, path.join(folder, 'data'), '--json', '--config', config);
 const told: Record<'url' | 'api_key' | 'domain' | 'captured_dir', string> = JSON.parse(await sandbox.ready());
 

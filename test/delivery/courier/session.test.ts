@@ -1,13 +1,15 @@
 // A courier session against a scripted server: a batch goes out with each message announced behind
 // the one before, and a server that cannot bear that gets them in turn.
 import t, { type Test } from 'tap';
+import { Fault } from '../../../src/base/errors.ts';
 import { Announcements } from '../../../src/delivery/courier/mail-connection.ts';
 import type { CourierReport, HostNote } from '../../../src/delivery/courier/messages.ts';
 import type { Prepared } from '../../../src/delivery/courier/prepare.ts';
 import { runCourierSession } from '../../../src/delivery/courier/session.ts';
-import { OrderInbox } from '../../../src/delivery/courier/session-port.ts';
+import { OrderInbox, StageTimes } from '../../../src/delivery/courier/session-port.ts';
 import { openSession, type SmtpSession } from '../../../src/protocol/smtp/session.ts';
 import type { SmtpTimeouts } from '../../../src/protocol/smtp/timeouts.ts';
+import type { MessagePieces } from '../../../src/protocol/smtp/transaction.ts';
 import type { TlsPolicy } from '../../../src/store/transport-security.ts';
 import { patience } from '../../support/patience.ts';
 import { type PeerConnection, type PeerScript, startPeer } from '../../support/smtp-peer.ts';
@@ -20,6 +22,9 @@ interface Setting {
   policyOf?(domain: string): TlsPolicy | null;
   onReport?(report: CourierReport, inbox: OrderInbox): void;
   onOpen?(session: SmtpSession): void;
+  /** The body of a message that is read while it is sent. */
+  piecesOf?(id: string): MessagePieces | undefined;
+  stages?: StageTimes;
 }
 
 async function deliver(t: Test, ids: string[], scripts: PeerScript[], setting: Setting = {}) {
@@ -33,6 +38,7 @@ async function deliver(t: Test, ids: string[], scripts: PeerScript[], setting: S
   inbox.receive({ kind: 'end' });
   await runCourierSession({
     inbox,
+    stages: setting.stages ?? null,
     report(report) {
       reports.push(report);
       setting.onReport?.(report, inbox);
@@ -40,11 +46,13 @@ async function deliver(t: Test, ids: string[], scripts: PeerScript[], setting: S
     prepare: async (batch, index): Promise<Prepared> => {
       const id = batch[index]!;
       prepared.push(id);
+      const pieces = setting.piecesOf?.(id);
       return {
         kind: 'ready',
         mailFrom: 'b@postrider.test',
         rcptTo: id.includes('@') ? id : `${id}@peer.test`,
         message: Buffer.from(`Subject: ${id}\r\n\r\nhello\r\n`),
+        ...(pieces && { pieces }),
         needs: { smtputf8: false, eightBit: false },
       };
     },
@@ -52,8 +60,9 @@ async function deliver(t: Test, ids: string[], scripts: PeerScript[], setting: S
     connector: {
       port: peer.port,
       async open({ mx, ip, tls }) {
-        const { timeouts = {}, onOpen } = setting;
-        const opened = await openSession({ mx, ip, port: peer.port, ehloName: 'out.test', tls, timeouts });
+        const { timeouts = {}, onOpen, stages } = setting;
+        const options = { mx, ip, port: peer.port, ehloName: 'out.test', tls, timeouts };
+        const opened = await openSession({ ...options, ...(stages && { onStage: stages.note }) });
         if (opened.kind === 'open') onOpen?.(opened.session);
         return opened;
       },
@@ -281,4 +290,72 @@ t.test('a server gets another chance after a day, and only so many are remembere
   for (let count = 0; count < 999; count++) announcements.lostBy(`host${count}.test`);
   t.equal(announcements.worksWith('first.test'), true, 'the oldest is forgotten');
   t.equal(announcements.worksWith('second.test'), false);
+});
+
+t.test(
+  'a mail whose pieces are not all there is never finished, and the next ones leave on a new connection',
+  async (t) => {
+    for (const permanence of ['permanent', 'temporary'] as const) {
+      const piecesOf = (id: string): MessagePieces | undefined => {
+        if (id !== 'm2') return undefined;
+        async function* read() {
+          yield Buffer.from('one\r\n');
+          throw new Fault('piece 1 of the mail is missing', { permanence });
+        }
+        return { sizeBytes: 10, read };
+      };
+      const cutOff: PeerScript = async (c) => {
+        await c.welcome('PIPELINING');
+        await c.takeMessage();
+        await c.hearCommands();
+        c.say('250 in turn', '250 ok', '250 ok', '354 go');
+        await c.closed();
+      };
+      const { peer, reports } = await deliver(t, ['m1', 'm2', 'm3'], [cutOff, inTurn(1)], { piecesOf });
+      const [parked, lost] = ['the message cannot be sent', 'the rest of the message cannot be read'];
+      t.same(resultsOf(reports), [
+        'm1 accepted in turn',
+        permanence === 'permanent' ? 'm2 unreadable' : `m2 lost ${lost}: piece 1 of the mail is missing`,
+        'm3 accepted in turn',
+      ]);
+      const [, second] = reports.flatMap((report) => (report.kind === 'result' ? report.result : []));
+      if (permanence === 'permanent') t.match(second, { reason: `${parked}: piece 1 of the mail is missing` });
+      t.equal(peer.bodies.length, 2, 'the server has seen no end of it');
+    }
+  },
+);
+
+t.test('with traces, a result has the times of its stages, and without them nothing more', async (t) => {
+  const script: PeerScript = async (c) => {
+    await c.welcome('PIPELINING');
+    await c.takeMessage();
+    await c.hearCommands();
+    c.say('250 took m1', '250 ok', '550 no such user', '554 no valid recipients');
+    await c.answer('QUIT', '221 bye');
+  };
+  let now = 0;
+  const traced = await deliver(t, ['m1', 'm2'], [script], { stages: new StageTimes(() => ++now) });
+  const results = traced.reports.filter((report) => report.kind === 'result');
+  t.same(
+    results.map(({ stages }) => stages),
+    [
+      [
+        ['connect', 1],
+        ['greeting', 2],
+        ['ehlo', 3],
+        ['mail', 4],
+        ['rcpt', 5],
+        ['data', 6],
+        ['dot', 7],
+      ],
+      [
+        ['mail', 8],
+        ['rcpt', 9],
+        ['data', 10],
+      ],
+    ],
+    'those of the connection belong to its first message',
+  );
+  const plain = await deliver(t, ['m1', 'm2'], [script]);
+  for (const report of plain.reports) t.notOk('stages' in report);
 });

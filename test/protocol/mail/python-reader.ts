@@ -23,7 +23,20 @@ export interface PythonLeaf {
   defects: string[];
 }
 
+type Mailboxes = [name: string, address: string][] | null;
+
+export interface PythonFields {
+  names: string[];
+  subject: string;
+  From: Mailboxes;
+  To: Mailboxes;
+  Cc: Mailboxes;
+  'Reply-To': Mailboxes;
+}
+
 export interface PythonMail {
+  /** When they were asked for. */
+  fields: PythonFields | null;
   structure: Structure;
   leaves: PythonLeaf[];
   defects: string[];
@@ -33,9 +46,10 @@ export interface PythonMail {
 export function readByPython(
   folder: string,
   mails: readonly Buffer[],
+  ...options: '--fields'[]
 ): Record<'compat32' | 'default', PythonMail>[] | string {
   for (const [index, mail] of mails.entries()) writeFileSync(join(folder, `${index}`.padStart(6, '0')), mail);
-  const run = spawnSync('python3', [SCRIPT, folder], { encoding: 'utf8', maxBuffer: MAX_OUTPUT_BYTES });
+  const run = spawnSync('python3', [SCRIPT, folder, ...options], { encoding: 'utf8', maxBuffer: MAX_OUTPUT_BYTES });
   if (run.error) return `python3 can't be run (Debian: apt-get install python3): ${run.error.message}`;
   if (run.status !== 0) throw new Error(run.stderr);
   const lines = run.stdout.split('\n').slice(0, -1);

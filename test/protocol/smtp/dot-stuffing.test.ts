@@ -19,6 +19,15 @@ t.test('other dots are left alone, without a copy', async (t) => {
   t.equal(stuff(''), '');
 });
 
+t.test('a message in pieces, cut anywhere', async (t) => {
+  const message = '.a\r\n..b\r\n.\r\n\n.c\r.d\r\n';
+  for (let cut = 1; cut < message.length; cut++) {
+    const [first, second] = [message.slice(0, cut), message.slice(cut)];
+    const pieces = [dotStuff(Buffer.from(first)), dotStuff(Buffer.from(second), first.endsWith('\n'))];
+    t.equal(Buffer.concat(pieces).toString(), stuff(message), `cut at ${cut}`);
+  }
+});
+
 t.test('a view into a larger buffer', async (t) => {
   const whole = new Uint8Array(Buffer.from('xx.a\r\n.b\r\nyy'));
   t.equal(dotStuff(whole.subarray(2, 10)).toString(), '..a\r\n..b\r\n');

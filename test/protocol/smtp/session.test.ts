@@ -13,6 +13,7 @@ import {
 } from '../../../src/protocol/smtp/session.ts';
 import { type PeerScript, startPeer } from '../../support/smtp-peer.ts';
 import { TEST_ONLY_CERTIFICATE, TEST_ONLY_KEY } from '../../support/smtp-peer-tls.ts';
+import { until } from '../../support/until.ts';
 
 const SMTP_SINK = '/usr/sbin/smtp-sink';
 const letter: OutgoingMessage = {
@@ -124,7 +125,7 @@ t.test('closing does not wait for a server that ignores QUIT', async (t) => {
     { timeouts: { quitMs: 30 } },
   );
   await session.close();
-  t.equal(peer.heard.at(-1), 'QUIT');
+  await until('QUIT is heard', () => peer.heard.at(-1) === 'QUIT');
   t.equal(session.usable, false);
   t.match(await session.send(letter), { kind: 'lost', afterDot: false, peer: { response: 'no reply within 0.03 s' } });
   await session.close();

@@ -10,13 +10,13 @@ export const contentCases = {
     for (let index = 0; index < 10; index++) accepted.push(await bench.accept(domain, [`a${index}@x.test`], { text }));
     const batch = accepted.map(({ receipt }) => receipt.messageIds[0]!).reverse();
     const reader = bench.openContents();
-    const some = reader.readSome(batch);
+    const some = await reader.readSome(batch);
     t.ok(some.length > 1 && some.length < batch.length, `${some.length} of ${batch.length}`);
-    t.strictSame(some, batch.slice(0, some.length).map(reader.read), 'the same as one by one');
-    t.equal(reader.readSome(batch.slice(9)).length, 1);
-    t.strictSame(reader.readSome([]), []);
+    t.strictSame(some, await Promise.all(batch.slice(0, some.length).map(reader.read)), 'the same as one by one');
+    t.equal((await reader.readSome(batch.slice(9))).length, 1);
+    t.strictSame(await reader.readSome([]), []);
     reader.close();
-    t.match(reader.readSome(batch), [{ kind: 'unreadable', reason: /cannot be read/ }], 'never an exception');
+    t.match(await reader.readSome(batch), [{ kind: 'unreadable', reason: /cannot be read/ }], 'never an exception');
   },
 
   'the recipients of a submission share what they have in common, however much it is': async (
@@ -27,7 +27,7 @@ export const contentCases = {
     const to = Array.from({ length: 50 }, (_, index) => `a${index}@x.test`);
     const { receipt } = await bench.accept(domain, to, { html: 'x'.repeat(60_000), acceptedAt: T0 });
     const reader = bench.openContents();
-    const some = reader.readSome(receipt.messageIds);
+    const some = await reader.readSome(receipt.messageIds);
     t.strictSame(
       some.map((result) => result.kind === 'content' && [result.content.messageId, result.content.to.address]),
       receipt.messageIds.map((messageId, index) => [messageId, to[index]]),
@@ -40,9 +40,9 @@ export const contentCases = {
     const { receipt } = await bench.accept(domain, ['a@x.test', 'b@x.test']);
     const [first, last] = receipt.messageIds as [string, string];
     const reader = bench.openContents();
-    const kinds = reader.readSome([first, bench.id(), last, 'no id']).map(({ kind }) => kind);
+    const kinds = (await reader.readSome([first, bench.id(), last, 'no id'])).map(({ kind }) => kind);
     t.strictSame(kinds, ['content', 'unreadable', 'content', 'unreadable']);
-    t.strictSame(reader.readSome([bench.id()]), [
+    t.strictSame(await reader.readSome([bench.id()]), [
       { kind: 'unreadable', reason: 'the content of the message is missing' },
     ]);
     reader.close();

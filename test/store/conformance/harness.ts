@@ -155,6 +155,18 @@ export class Bench {
     return result;
   }
 
+  /** Keeps these pieces of a written mail, and returns what belongs to them in its submission. */
+  async written(domain: Domain, pieces: readonly Buffer[], at = T0): Promise<Pick<NewSubmission, 'id' | 'written'>> {
+    const id = this.id();
+    for (const [position, bytes] of pieces.entries()) {
+      await this.store.writtenMails.keepPiece({ tenantId: domain.tenantId, id, position, bytes, at });
+    }
+    const bytes = pieces.reduce((sum, { length }) => sum + length, 0);
+    const header = Buffer.from(`From: news@${domain.name}\r\nSubject: Hello\r\n`);
+    const facts = { header, pieces: pieces.length, bytes, bodyHash: 'a hash', eightBit: false };
+    return { id, written: { source: 'smtp', ...facts, messageId: `${id}@${domain.name}` } };
+  }
+
   /** One message that waits, and its lane. */
   async queued(domain: Domain, to: string, acceptedAt = T0): Promise<{ id: string; lane: number }> {
     const { receipt, lanes } = await this.accept(domain, [to], { acceptedAt });

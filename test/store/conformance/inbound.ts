@@ -175,7 +175,7 @@ export const inboundCases = {
     t.match(await bench.store.inbound.recordInbound(update), { effect: 'bounced' });
     t.match(await bench.message(message.id), { state: 'bounced', dueAt: null });
     await bench.store.domains.revokeDomain(domain.tenantId, domain.id);
-    t.equal(bench.openContents().read(message.id).kind, 'unreadable', 'nothing else needed the key');
+    t.equal((await bench.openContents().read(message.id)).kind, 'unreadable', 'nothing else needed the key');
 
     const { domain: other } = await bench.sender('other.test');
     const { id } = await bench.queued(other, 'b@x.test');

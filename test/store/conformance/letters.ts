@@ -20,17 +20,20 @@ const ATTACHMENTS: Attachment[] = [
   { filename: 'big', contentType: 'image/png', contentId: null, content: Buffer.alloc(3 * 1024 * 1024, 'abc') },
 ];
 
-function contentOf(bench: Bench, messageId: string): MessageContent {
+async function contentOf(bench: Bench, messageId: string): Promise<MessageContent> {
   const reader = bench.openContents();
-  const result = reader.read(messageId);
+  const result = await reader.read(messageId);
   reader.close();
   if (result.kind !== 'content') throw new Error(result.reason);
   return result.content;
 }
 
-function attachmentsOf(bench: Bench, { tenantId, id }: Pick<NewSubmission, 'tenantId' | 'id'>): Attachment[] {
+async function attachmentsOf(
+  bench: Bench,
+  { tenantId, id }: Pick<NewSubmission, 'tenantId' | 'id'>,
+): Promise<Attachment[]> {
   const reader = bench.openContents();
-  const attachments = reader.attachments(tenantId, id);
+  const attachments = await reader.attachments(tenantId, id);
   reader.close();
   return attachments;
 }
@@ -49,25 +52,25 @@ export const letterCases = {
   'the lists and attachments of a call are those of all its messages': async (t: Test, bench: Bench) => {
     const { ids, submission } = await letter(bench, { lists: LISTS, attachments: ATTACHMENTS });
     for (const id of ids) {
-      const content = contentOf(bench, id);
+      const content = await contentOf(bench, id);
       t.strictSame(content.lists, LISTS);
       t.equal(content.attachments, 3);
     }
-    t.strictSame(attachmentsOf(bench, submission), ATTACHMENTS, 'byte for byte, in their order');
-    t.strictSame(attachmentsOf(bench, { ...submission, id: bench.id() }), []);
-    t.strictSame(attachmentsOf(bench, { ...submission, tenantId: bench.id() }), [], 'of another tenant');
+    t.strictSame(await attachmentsOf(bench, submission), ATTACHMENTS, 'byte for byte, in their order');
+    t.strictSame(await attachmentsOf(bench, { ...submission, id: bench.id() }), []);
+    t.strictSame(await attachmentsOf(bench, { ...submission, tenantId: bench.id() }), [], 'of another tenant');
   },
 
   'a plain call has none of it': async (t: Test, bench: Bench) => {
     const { ids, submission } = await letter(bench);
-    const { lists, attachments, openTracking, clickTracking } = contentOf(bench, ids[0]!);
+    const { lists, attachments, openTracking, clickTracking } = await contentOf(bench, ids[0]!);
     t.strictSame(
       { lists, attachments, openTracking, clickTracking },
       {
         ...{ lists: null, attachments: 0, openTracking: false, clickTracking: false },
       },
     );
-    t.strictSame(attachmentsOf(bench, submission), []);
+    t.strictSame(await attachmentsOf(bench, submission), []);
     t.equal((await bench.store.queue.findWaiting(ids[0]!))!.labels, null);
   },
 
@@ -107,7 +110,7 @@ export const letterCases = {
     const { tenant, domain } = await bench.sender('acme.test');
     const tracked = async (tracking: NewSubmission['tracking']) => {
       const { receipt } = await bench.accept(domain, ['a@x.test'], { tracking });
-      const { openTracking, clickTracking } = contentOf(bench, receipt.messageIds[0]!);
+      const { openTracking, clickTracking } = await contentOf(bench, receipt.messageIds[0]!);
       return [openTracking, clickTracking];
     };
     t.strictSame(await tracked({}), [false, false]);
@@ -123,6 +126,7 @@ export const letterCases = {
     const { id } = submission;
     t.strictSame(await bench.store.queue.findSubmission(tenant.id, id), {
       ...{ id, createdAt: T0, sendAt: null, from: 'news@acme.test', subject: 'Hello', labels: LABELS },
+      source: null,
       messages: [
         { id: ids[0], recipient: 'a@x.test', copy: null, state: 'queued' },
         { id: ids[1], recipient: 'c@y.test', copy: 'cc', state: 'queued' },
@@ -143,8 +147,8 @@ export const letterCases = {
     }
     const walk = { days: null, before: T0 + 1, budgetMs: 1000 };
     t.match(await bench.store.upkeep.eraseContents(walk), { erased: 1 });
-    t.strictSame(attachmentsOf(bench, submission), []);
-    t.strictSame(attachmentsOf(bench, kept), ATTACHMENTS, 'those of a message that waits are there');
+    t.strictSame(await attachmentsOf(bench, submission), []);
+    t.strictSame(await attachmentsOf(bench, kept), ATTACHMENTS, 'those of a message that waits are there');
   },
 
   'a repeated call stores no attachments': async (t: Test, bench: Bench) => {
@@ -153,7 +157,7 @@ export const letterCases = {
     const first = await bench.accept(domain, ['a@x.test'], change);
     const again = bench.submission(domain, ['a@x.test'], change);
     t.match(await bench.store.submissions.accept(again), { kind: 'replayed', receipt: { id: first.receipt.id } });
-    t.strictSame(attachmentsOf(bench, again), []);
+    t.strictSame(await attachmentsOf(bench, again), []);
   },
 };
 

@@ -69,6 +69,26 @@ export const messageSearchCases = {
     t.strictSame(await found({ ...all, apiKeyId: otherKey }), []);
   },
 
+  'by part of a subject, an address or an ID': async (t: Test, bench: Bench) => {
+    const { tenant, domain } = await bench.sender('acme.test');
+    const other = await bench.sender('other.test');
+    await bench.accept(domain, ['a@x.test', 'b@x.test'], { subject: 'Your Order 4711 – Grüße' });
+    await bench.accept(domain, ['c@x.test'], { subject: '100 % off' });
+    await bench.accept(other.domain, ['d@x.test'], { subject: 'Your order' });
+    const found = (search: Partial<MessageSearch>) => recipients(bench, tenant.id, search);
+    t.strictSame(await found({ textPart: 'oRDER 47' }), ['b@x.test', 'a@x.test']);
+    t.strictSame(await found({ textPart: 'Grüße' }), ['b@x.test', 'a@x.test']);
+    t.strictSame(await found({ textPart: '0 %' }), ['c@x.test'], 'no character is special');
+    t.strictSame(await found({ textPart: '_' }), []);
+    t.strictSame(await found({ textPart: 'C@X' }), ['c@x.test'], 'of the recipient');
+    const [ofFirst] = (await find(bench, tenant.id, { recipient: 'a@x.test', recipientDomain: 'x.test' })).messages;
+    const digits = (id: string) => id.replaceAll('-', '');
+    t.strictSame(await found({ idPart: digits(ofFirst!.id) }), ['a@x.test']);
+    t.strictSame(await found({ idPart: digits(ofFirst!.id).slice(14) }), ['a@x.test'], 'its end');
+    t.strictSame(await found({ idPart: digits(ofFirst!.submissionId).slice(10) }), ['b@x.test', 'a@x.test']);
+    t.strictSame(await found({ idPart: digits(bench.id()) }), []);
+  },
+
   'by tag, and by the exact sender': async (t: Test, bench: Bench) => {
     const { tenant, domain } = await bench.sender('acme.test');
     const other = await bench.sender('other.test');

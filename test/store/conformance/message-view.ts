@@ -147,8 +147,34 @@ export const messageViewCases = {
     const { tenant, id } = await withFiles(bench);
     const chars = '<p>Hello</p>Hello'.length + 4;
     const content = await found(bench.reads().messageContent(tenant.id, id, chars));
-    t.strictSame(content !== 'too_large' && content?.files, FILES);
+    t.strictSame(typeof content === 'object' && content?.files, FILES);
     t.equal(await found(bench.reads().messageContent(tenant.id, id, chars - 1)), 'too_large');
+  },
+
+  'a written mail: how large it is, and its source as it was written': async (t: Test, bench: Bench) => {
+    const { tenant, domain } = await bench.sender('acme.test');
+    const pieces = ['. one\r\n', 'two', '\r\n'].map((text) => Buffer.from(text));
+    const given = { ...(await bench.written(domain, pieces)), html: null, text: null, headers: [] };
+    const { receipt, lanes } = await bench.accept(domain, ['a@x.test'], given);
+    const [id] = receipt.messageIds as [string];
+    const { header } = given.written!;
+    const bytes = header.length + 12;
+    const view = await found(bench.reads().messageView(tenant.id, id));
+    t.match(view?.content, { writtenBytes: bytes, hasHtml: false, text: null, attachments: [] });
+    t.match(view?.message, { source: 'smtp' });
+    const source = (maxBytes = bytes, tenantId = tenant.id) =>
+      found(bench.reads().messageContent(tenantId, id, maxBytes));
+    const content = { written: { header, pieces: 3, bytes: 12 }, writtenBody: Buffer.concat(pieces), files: [] };
+    t.match(await source(), { ...content, html: null, text: null });
+    t.equal(await source(bytes - 1), 'written_too_large');
+    t.equal(await source(bytes, bench.id()), null, 'of another tenant');
+    t.equal(await found(bench.reads().messageHtml(tenant.id, id)), null);
+
+    const claimed = await bench.claim(lanes[0]!.lane, T0);
+    await bench.store.queue.record([bench.attempted(claimed[0]!, { to: 'delivered' })]);
+    await bench.store.upkeep.eraseContents({ days: null, before: T0 + 60_000, budgetMs: 1000 });
+    t.equal(await source(), null);
+    t.match(await found(bench.reads().messageView(tenant.id, id)), { content: null });
   },
 
   'attachments are not there when the content was erased': async (t: Test, bench: Bench) => {

@@ -2,6 +2,7 @@
 import type { Test } from 'tap';
 import { auditCases } from './audit.ts';
 import { batchCases } from './batches.ts';
+import { certificateCases } from './certificates.ts';
 import { chartFigureCases } from './chart-figures.ts';
 import { contentCases } from './contents.ts';
 import { dmarcCases } from './dmarc.ts';
@@ -26,9 +27,11 @@ import { queueClaimCases } from './queue-claim.ts';
 import { queueRecordCases } from './queue-record.ts';
 import { queueViewCases } from './queue-views.ts';
 import { reputationCases } from './reputation.ts';
+import { restoredCases } from './restored.ts';
 import { returnedMailCases } from './returned-mail.ts';
 import { scheduledCases } from './scheduled.ts';
 import { secondFactorCases } from './second-factors.ts';
+import { serviceFigureCases } from './service-figures.ts';
 import { sessionCases } from './sessions.ts';
 import { shapingCases } from './shaping.ts';
 import { sourceAddressCases } from './source-addresses.ts';
@@ -42,6 +45,7 @@ import { transportSecurityCases } from './transport-security.ts';
 import { webhookAttemptCases } from './webhook-attempts.ts';
 import { deliveryCases } from './webhook-deliveries.ts';
 import { webhookCases } from './webhooks.ts';
+import { writtenMailCases } from './written-mails.ts';
 
 const GROUPS = {
   tenants: tenantCases,
@@ -60,11 +64,13 @@ const GROUPS = {
   scheduled: scheduledCases,
   contents: contentCases,
   letters: letterCases,
+  'written mails': writtenMailCases,
   'queue: claiming': queueClaimCases,
   'queue: recording': queueRecordCases,
   'queue: views': queueViewCases,
   'queue: orphans': orphanCases,
   'queue: own addresses': sourceAddressCases,
+  'queue: after a restore': restoredCases,
   shaping: shapingCases,
   events: eventCases,
   'finding messages': messageSearchCases,
@@ -78,9 +84,11 @@ const GROUPS = {
   'deliveries to webhooks': deliveryCases,
   'attempts at webhooks': webhookAttemptCases,
   'platform keys': platformKeyCases,
+  certificates: certificateCases,
   'security of receiving servers': transportSecurityCases,
   tracking: trackingCases,
   'figures of charts': chartFigureCases,
+  'figures of the service': serviceFigureCases,
   'figures by tag': tagFigureCases,
   overview: overviewCases,
   'keeping and erasing': keepingCases,

@@ -34,6 +34,7 @@ export const submissionCases = {
       from: 'news@acme.test',
       subject: 'Hello',
       labels: null,
+      source: null,
       attemptList: [],
     });
   },

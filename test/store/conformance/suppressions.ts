@@ -79,6 +79,19 @@ export const suppressionCases = {
     t.equal(await bench.store.suppressions.getSuppression(two.id, 'a@x.test'), null, "another tenant's list");
   },
 
+  'why mail to an address is refused': async (t: Test, bench: Bench) => {
+    const [one, two] = [await bench.tenant(), await bench.tenant()];
+    const why = (tenantId: string, address: string, now = T0) =>
+      bench.store.suppressions.findReasonAgainst(tenantId, address, now);
+    const platform = platformEntry('a@x.test');
+    await bench.store.suppressions.addPlatformSuppression(platform);
+    await bench.store.suppressions.addSuppression(one.id, entry('a@x.test', { reason: 'complaint' }));
+    t.equal(await why(one.id, 'a@x.test'), 'complaint', 'its own list comes first');
+    t.equal(await why(two.id, 'a@x.test', platform.expiresAt - 1), 'hard_bounce', "the platform's list");
+    t.equal(await why(two.id, 'a@x.test', platform.expiresAt), null, 'until its entry expires');
+    t.equal(await why(one.id, 'a@x.tes'), null);
+  },
+
   'a search by reason goes on where a page stopped': async (t: Test, bench: Bench) => {
     const [tenant, other] = [await bench.tenant(), await bench.tenant()];
     const count = MAX_SUPPRESSIONS_SEARCHED + 10;

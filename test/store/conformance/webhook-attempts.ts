@@ -7,9 +7,8 @@ import { type Bench, T0 } from './harness.ts';
 
 const SECRET = { masterKeyId: 'master1', sealed: Buffer.from('first') };
 
-async function webhookOf(bench: Bench, tenantId: string): Promise<string> {
+async function webhookOf(bench: Bench, tenantId: string, url = 'https://a.test/'): Promise<string> {
   const id = bench.id();
-  const url = 'https://a.test/';
   const webhook = { id, tenantId, url, target: url, description: null, createdAt: T0, secret: SECRET };
   await bench.store.webhooks.createWebhook(webhook, 50);
   return id;
@@ -69,6 +68,55 @@ export const webhookAttemptCases = {
     const terms = { now: T0 + 90, leaseUntil: [T0 + 99_000] };
     await bench.store.webhooks.claimDeliveries([{ webhookId, limit: 10 }], terms);
     t.match(await list('due'), [{ eventId: waits, number: 1 }], 'while the next is under way');
+  },
+
+  "the calls of a message's events, by event and webhook": async (t: Test, bench: Bench) => {
+    const { tenant, domain } = await bench.sender('acme.test');
+    const [first, second] = [
+      await webhookOf(bench, tenant.id, 'https://a.test/'),
+      await webhookOf(bench, tenant.id, 'https://b.test/'),
+    ];
+    const callsOf = async (messageId: string) => {
+      const view = await bench.reads().messageView(tenant.id, messageId);
+      return view.kind === 'found' ? (view.value?.webhookCalls ?? null) : null;
+    };
+    const message = await bench.sending(domain, 'a@x.test');
+    t.strictSame(await callsOf(message.id), [], 'nothing has happened to it');
+    const delivered = bench.event('email.delivered', { n: 1 });
+    await bench.store.queue.record([bench.update(message, { to: 'delivered' }, { event: delivered })]);
+    await happen(bench, domain);
+    const event = { eventId: delivered.id, eventType: 'email.delivered', at: delivered.at };
+    const none = { attempts: 0, finishedAt: null, lastAttempt: null };
+    const at = (await callsOf(message.id))![0]!.dueAt;
+    t.strictSame(await callsOf(message.id), [
+      { webhookId: first, url: 'https://a.test/', ...event, state: 'due', dueAt: at, ...none },
+      { webhookId: second, url: 'https://b.test/', ...event, state: 'due', dueAt: at, ...none },
+    ]);
+    await attempt(bench, first, { to: 'due', dueAt: T0 + 900_000 }, T0 + 10);
+    await attempt(bench, second, { to: 'delivered' }, T0 + 20);
+    const lastAttempt = { number: 1, elapsedMs: 3, status: 500, reason: 'It was 500.', answer: 'oops' };
+    t.match(await callsOf(message.id), [
+      {
+        webhookId: first,
+        state: 'due',
+        attempts: 1,
+        dueAt: T0 + 900_000,
+        lastAttempt: { ...lastAttempt, startedAt: T0 + 10 },
+      },
+      {
+        webhookId: second,
+        state: 'delivered',
+        attempts: 1,
+        dueAt: null,
+        lastAttempt: { ...lastAttempt, startedAt: T0 + 20 },
+      },
+    ]);
+    await bench.store.webhooks.deleteWebhook(tenant.id, first);
+    t.same(
+      (await callsOf(message.id))?.map(({ webhookId }) => webhookId),
+      [second],
+      'not those of a deleted one',
+    );
   },
 
   'deliveries by state, with their last attempts': async (t: Test, bench: Bench) => {

@@ -88,6 +88,24 @@ CREATE TABLE broken_tls (
 
 CREATE INDEX broken_tls_expiry ON broken_tls (expires_at);
 
+CREATE TABLE certificates (
+ directory TEXT NOT NULL,
+ names TEXT NOT NULL,
+ chain TEXT,
+ key_master_id TEXT,
+ key_sealed BLOB,
+ not_before INTEGER,
+ not_after INTEGER,
+ order_url TEXT,
+ order_key_master_id TEXT,
+ order_key_sealed BLOB,
+ failures INTEGER NOT NULL,
+ next_attempt_at INTEGER NOT NULL,
+ failure TEXT,
+ failed_at INTEGER,
+ PRIMARY KEY (directory, names)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE chart_figures (
  tenant_id BLOB NOT NULL,
  hour INTEGER NOT NULL,
@@ -505,6 +523,26 @@ CREATE TABLE second_factors (
  confirmed_at INTEGER
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE service_figures (
+ hour INTEGER NOT NULL,
+ source TEXT NOT NULL,
+ provider TEXT NOT NULL,
+ accepted INTEGER NOT NULL DEFAULT 0,
+ delivered INTEGER NOT NULL DEFAULT 0,
+ deferred INTEGER NOT NULL DEFAULT 0,
+ bounced_hard INTEGER NOT NULL DEFAULT 0,
+ bounced_soft INTEGER NOT NULL DEFAULT 0,
+ bounced_block INTEGER NOT NULL DEFAULT 0,
+ bounced_later INTEGER NOT NULL DEFAULT 0,
+ failed INTEGER NOT NULL DEFAULT 0,
+ canceled INTEGER NOT NULL DEFAULT 0,
+ complained INTEGER NOT NULL DEFAULT 0,
+ opened INTEGER NOT NULL DEFAULT 0,
+ opened_by_machine INTEGER NOT NULL DEFAULT 0,
+ clicked INTEGER NOT NULL DEFAULT 0,
+ PRIMARY KEY (hour, source, provider)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE sessions (
  id BLOB PRIMARY KEY,
  user_id BLOB NOT NULL REFERENCES users (id) ON DELETE CASCADE,
@@ -566,7 +604,7 @@ CREATE TABLE submissions (
  subject TEXT NOT NULL,
  rejected TEXT NOT NULL,
  created_at INTEGER NOT NULL
-, labels TEXT, track_opens INTEGER, track_clicks INTEGER, send_at INTEGER) STRICT, WITHOUT ROWID;
+, labels TEXT, track_opens INTEGER, track_clicks INTEGER, send_at INTEGER, source TEXT, header_message_id TEXT) STRICT, WITHOUT ROWID;
 
 CREATE UNIQUE INDEX submissions_idempotency ON submissions (tenant_id, idempotency_key) WHERE idempotency_key IS NOT NULL;
 
@@ -766,3 +804,25 @@ CREATE INDEX webhooks_failing ON webhooks (failing_since) WHERE failing_since IS
 CREATE INDEX webhooks_of_tenant ON webhooks (tenant_id, id);
 
 CREATE UNIQUE INDEX webhooks_target ON webhooks (tenant_id, target);
+
+CREATE TABLE written_mails (
+ seq INTEGER PRIMARY KEY AUTOINCREMENT,
+ tenant_id BLOB NOT NULL,
+ submission_id BLOB NOT NULL,
+ leftover_since INTEGER,
+ header BLOB,
+ pieces INTEGER,
+ bytes INTEGER,
+ body_hash TEXT,
+ eight_bit INTEGER,
+ UNIQUE (tenant_id, submission_id)
+) STRICT;
+
+CREATE INDEX written_leftovers ON written_mails (leftover_since) WHERE leftover_since IS NOT NULL;
+
+CREATE TABLE written_pieces (
+ mail INTEGER NOT NULL REFERENCES written_mails (seq),
+ position INTEGER NOT NULL,
+ bytes BLOB NOT NULL,
+ PRIMARY KEY (mail, position)
+) STRICT;

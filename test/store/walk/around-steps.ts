@@ -270,10 +270,11 @@ async function eraseContents(walk: Walk): Promise<void> {
   const { model, store, contents } = walk;
   const before = walk.now;
   while ((await store.upkeep.eraseContents({ days: null, before, budgetMs: 60_000 })).more);
-  for (const { messageIds } of model.submissions.values()) {
+  for (const { id, messageIds } of model.submissions.values()) {
     const messages = messageIds.map((id) => model.messages.get(id)!);
     const isOpen = messages.some(({ finishedAt }) => finishedAt === null);
-    const { kind } = contents.read(messageIds[0]!);
+    if (!isOpen) model.eraseWritten(id);
+    const { kind } = await contents.read(messageIds[0]!);
     if (kind !== (isOpen ? 'content' : 'unreadable'))
       walk.same(kind, isOpen, 'the content of a submission that is open');
   }

@@ -53,7 +53,7 @@ async function compareEvents({ model, store, same }: Walk): Promise<void> {
   }
 }
 
-async function compareLists({ model, store, same }: Walk): Promise<void> {
+async function compareLists({ model, store, now, same }: Walk): Promise<void> {
   const page = { after: null, limit: 1000 };
   for (const tenant of model.tenants.values()) {
     same(await store.tenants.getTenant(tenant.id), tenant, 'tenant');
@@ -66,6 +66,10 @@ async function compareLists({ model, store, same }: Walk): Promise<void> {
     same((await store.suppressions.searchSuppressions(tenant.id, search)).entries, manual, 'searchSuppressions');
     const [first] = entries;
     if (first) same(await store.suppressions.getSuppression(tenant.id, first.address), first, 'getSuppression');
+    for (const { address } of [...entries.slice(0, 2), ...[...model.platform.values()].slice(0, 2)]) {
+      const reason = await store.suppressions.findReasonAgainst(tenant.id, address, now);
+      same(reason, model.suppressionReason(tenant.id, address, now), 'findReasonAgainst');
+    }
   }
   same(
     await store.suppressions.listPlatformSuppressions(page),

@@ -1,6 +1,7 @@
 // Steps of the walk: mail is accepted, claimed, recorded, given back, recovered, paused and ended.
 import { atStep } from '../../../src/base/backoff.ts';
 import { DAY_MS, HOUR_MS } from '../../../src/base/clock.ts';
+import { Fault } from '../../../src/base/errors.ts';
 import { noPeer } from '../../../src/base/outcome.ts';
 import type { EventType, NewEvent } from '../../../src/store/events.ts';
 import type { HardBounceNote, MessageUpdate, Transition } from '../../../src/store/queue.ts';
@@ -9,6 +10,7 @@ import { dueAgainFrom } from '../conformance/harness.ts';
 import type { ModelMessage } from './model.ts';
 import { ADDRESSES, GROUPS } from './tenant-steps.ts';
 import type { Step, Walk } from './walk.ts';
+import { asWritten, becomeAccepted, lacksPieces } from './written-steps.ts';
 
 export function newEvent(walk: Walk, type: EventType, data: Record<string, unknown> = {}): NewEvent {
   return { id: walk.id(), type, at: walk.now, data };
@@ -38,9 +40,15 @@ async function accept(walk: Walk): Promise<void> {
       ...{ messageId: walk.id(), address, name: null, domain: address.split('@')[1]!, suppressionKey: address },
     })),
     ...{ acceptedAt: walk.now, sendAt, expiresAt },
+    ...asWritten(walk, tenant.id),
   };
   const isBatch = idempotencyKey === null && walk.chance(0.2);
-  const result = await (isBatch ? acceptInBatch(walk, submission) : store.submissions.accept(submission));
+  const answer = isBatch ? acceptInBatch(walk, submission) : store.submissions.accept(submission);
+  const result = await answer.catch((error: unknown) => {
+    if (error instanceof Fault && lacksPieces(model, submission)) return null;
+    throw error;
+  });
+  if (result === null) return;
   const first = [...model.submissions.values()].find(
     (one) => idempotencyKey !== null && one.tenantId === tenant.id && one.idempotencyKey === idempotencyKey,
   );
@@ -56,6 +64,8 @@ async function accept(walk: Walk): Promise<void> {
   const taken = submission.recipients.filter(({ address }) => !reasonOf(address));
   const messageIds = taken.map(({ messageId }) => messageId);
   if (result.kind !== 'accepted') throw new Error(`not accepted: ${result.kind}`);
+  walk.same(lacksPieces(model, submission), false, 'pieces are missing');
+  if (submission.written) becomeAccepted(model, submission);
   walk.same(result.receipt, { id: submission.id, messageIds, rejected }, 'accept');
   model.submissions.set(submission.id, { id: submission.id, tenantId: tenant.id, idempotencyKey, messageIds });
   walk.same(result.lanes.length, sendAt === null ? taken.length : 0, 'lanes of what goes at once');

@@ -33,6 +33,15 @@ export interface ModelSubmission {
   messageIds: string[];
 }
 
+/** `over`: dropped, or erased with its content. */
+export interface ModelWritten {
+  id: string;
+  tenantId: string;
+  state: 'coming' | 'accepted' | 'over';
+  since: number;
+  pieces: Buffer[];
+}
+
 export interface ModelEvent {
   seq: number;
   id: string;
@@ -87,6 +96,7 @@ export class Model {
   readonly webhooks = new Map<string, ModelWebhook>();
   readonly suppressions = new Map<string, Suppression>();
   readonly platform = new Map<string, PlatformSuppression>();
+  readonly written = new Map<string, ModelWritten>();
   readonly inbound = new Map<string, ModelInbound>();
   /** In the order of their commits. */
   events: ModelEvent[] = [];
@@ -149,6 +159,11 @@ export class Model {
     return platform && platform.expiresAt > now ? 'hard_bounce' : null;
   }
 
+  eraseWritten(submissionId: string): void {
+    const written = this.written.get(submissionId);
+    if (written) written.state = 'over';
+  }
+
   /** A submission goes with the last of its messages. */
   eraseMessage(message: ModelMessage): void {
     const gone = new Set(this.events.filter(({ messageId }) => messageId === message.id).map(({ id }) => id));
@@ -157,7 +172,9 @@ export class Model {
     this.messages.delete(message.id);
     const submission = this.submissions.get(message.submissionId)!;
     submission.messageIds = submission.messageIds.filter((id) => id !== message.id);
-    if (submission.messageIds.length === 0) this.submissions.delete(submission.id);
+    if (submission.messageIds.length > 0) return;
+    this.submissions.delete(submission.id);
+    this.eraseWritten(submission.id);
   }
 }
 

@@ -358,6 +358,18 @@ async function platform(walk: Walk): Promise<void> {
   walk.same((await store.transportSecurity.findTlsPolicy('x.test', walk.now))?.fetchedAt, walk.now, 'findTlsPolicy');
   await store.transportSecurity.putBrokenTls({ host: 'mx.x.test', reason: 'r', since: walk.now, expiresAt }, 10);
   walk.same((await store.transportSecurity.findBrokenTls('mx.x.test', walk.now))?.since, walk.now, 'findBrokenTls');
+  const certificate = { directory: 'https://acme.test/dir', names: walk.oneOf('a.test', 'a.test b.test') };
+  await store.certificates.beginCertificateAttempt(certificate, walk.now);
+  await store.certificates.keepCertificateOrder(certificate, { url: 'https://acme.test/order', key: SECRET });
+  await store.certificates.failCertificateAttempt(certificate, { reason: 'refused', at: walk.now }, 0);
+  await store.certificates.hastenCertificateAttempt(certificate, walk.now);
+  const issued = { chain: 'PEM', key: SECRET, notBefore: walk.now, notAfter: expiresAt };
+  if (walk.chance(0.5)) await store.certificates.keepCertificate(certificate, issued, expiresAt);
+  walk.same(
+    (await store.certificates.listCertificates()).some(({ names }) => names === certificate.names),
+    true,
+    'listCertificates',
+  );
   const doubt = { mxGroup: walk.oneOf(...GROUPS), since: walk.now, reason: 'many' };
   walk.same(await store.reputation.doubtReceiver(doubt), true, 'doubtReceiver');
   walk.same(await store.reputation.listDoubtedReceivers(), [doubt], 'listDoubtedReceivers');
@@ -379,6 +391,7 @@ async function lists(walk: Walk): Promise<void> {
   await store.figures.tagChartOf(tenantId, { tag: { name: 'kind', value: 'news' }, ...span, stepHours: 1 });
   await store.figures.tagsOf(tenantId, { ...span, limit: 10 });
   await store.figures.forgetTagFigures({ hours: hour - 1000, days: hour - 1000 }, 10);
+  await store.figures.forgetServiceFigures(hour - 1000, 10);
   await store.dmarc.listDmarcDomains(PERIOD, { after: null, limit: 10 });
   await store.dmarc.dmarcSumsOf(['x.test'], PERIOD);
   await store.dmarc.sumDmarc('x.test', PERIOD, 10);

@@ -12,15 +12,17 @@ import { aroundSteps } from './around-steps.ts';
 import { compare } from './compare.ts';
 import { messageSteps } from './message-steps.ts';
 import { otherSteps } from './other-steps.ts';
+import { restoredSteps } from './restored-steps.ts';
 import { begin, tenantSteps } from './tenant-steps.ts';
 import { Walk } from './walk.ts';
+import { writtenSteps } from './written-steps.ts';
 
 const FIRST_SEED = Number(process.env.SEED ?? Math.floor(Math.random() * 1e9));
 const STEPS = 200;
 const COMPARED_EVERY = 25;
 /** So many walks call every verb. */
 const ENOUGH_FOR_ALL_VERBS = 100;
-const ALL_STEPS = [...tenantSteps, ...messageSteps, ...aroundSteps, ...otherSteps];
+const ALL_STEPS = [...tenantSteps, ...messageSteps, ...aroundSteps, ...otherSteps, ...writtenSteps, ...restoredSteps];
 
 /** The verbs that were called at least once. */
 const called = new Set<string>();

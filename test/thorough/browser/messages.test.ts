@@ -20,7 +20,11 @@ const HOSTILE = `<!doctype html><html><head>
 <iframe src="https://elsewhere.test/frame"></iframe><object data="https://elsewhere.test/object"></object>
 <video src="https://elsewhere.test/video" autoplay></video><svg onload="parent.postMessage('ran', '*')"></svg>
 <form action="https://elsewhere.test/form"><input name="a"><button>Send</button></form>
-<a href="https://elsewhere.test/link" target="_top">Track it</a></body></html>`;
+<a href="https://elsewhere.test/link" target="_top">Track it</a>
+<a href="javascript:parent.postMessage('ran', '*')">Run it here</a>
+<a href="javascript:postMessage('ran', '*')" target="_parent">Run it outside</a>
+<a href="/portal/account" target="_top">Your account</a><a href="/portal/account" target="_blank">Another window</a>
+<img name="documentElement"><img name="scrollHeight"><form name="body"></form></body></html>`;
 
 t.test('the HTML of a message', { skip: noBrowser }, async (t) => {
   const { daemon, sender, owner } = await startPortal(t);
@@ -52,7 +56,11 @@ t.test('the HTML of a message', { skip: noBrowser }, async (t) => {
   t.same(asked, [], 'nobody was asked for anything');
   await frame.getByText('Track it').click();
   await frame.getByText('Send').click();
+  for (const link of ['Run it here', 'Run it outside', 'Your account', 'Another window'])
+    await frame.getByText(link).click();
   await page.waitForLoadState('networkidle');
+  t.equal(await told(), null);
+  t.equal(context.pages().length, 1);
   t.equal(new URL(page.url()).pathname, `/portal/messages/${id}`, 'a click on a link leads nowhere');
   t.same(asked, []);
 
@@ -69,4 +77,51 @@ t.test('the HTML of a message', { skip: noBrowser }, async (t) => {
   t.equal(await page.locator('p').textContent(), 'It is on its way.');
   t.equal(new URL(page.url()).origin, origin);
   t.same(asked, []);
+});
+
+const long = (px: number) => `<p>First</p><div style="height: ${px}px"></div><p>Last</p>`;
+const HEIGHTS: Record<string, { html: string; least: number; most: number }> = {
+  'one line': { html: '<!doctype html><p>Hi</p>', least: 48, most: 70 },
+  'one line without a doctype': { html: '<p>Hi</p>', least: 48, most: 70 },
+  'a long letter': { html: `<!doctype html>${long(1500)}`, least: 1580, most: 1700 },
+  'a long letter without a doctype': { html: long(1500), least: 1560, most: 1700 },
+  'as high as its window': {
+    html: '<!doctype html><body style="margin: 0"><div style="height: 100vh">',
+    least: 48,
+    most: 60,
+  },
+  'wider than its window': { html: '<!doctype html><div style="width: 3000px">Wide</div>', least: 48, most: 90 },
+  'longer than anybody reads': { html: `<!doctype html>${long(90_000)}`, least: 4000, most: 4000 },
+  'names that mean something': {
+    html: '<!doctype html><img name="documentElement" height="10"><form name="body"></form>',
+    ...{ least: 48, most: 4000 },
+  },
+};
+
+t.test('the frame is as high as the HTML of the message', { skip: noBrowser }, async (t) => {
+  const { daemon, sender, owner } = await startPortal(t);
+  const letters = [];
+  for (const [name, { html }] of Object.entries(HEIGHTS)) {
+    const [id] = await send(daemon, sender, 'joe@receiver.test', { html });
+    letters.push({ name, id });
+  }
+  const { window } = await openBrowser(t, `http://127.0.0.1:${daemon.httpPort}`);
+  const { page } = await window();
+  await page.goto('/portal/sign-in');
+  await page.fill('[name=email]', owner.email);
+  await page.fill('[name=password]', owner.password);
+  await Promise.all([page.waitForURL(/portal$/), page.press('[name=password]', 'Enter')]);
+  const sizes = `(() => {
+    const frame = document.querySelector('iframe.preview');
+    const { scrollHeight, clientHeight } = frame.contentDocument.scrollingElement ?? {};
+    return { height: frame.getBoundingClientRect().height, hidden: scrollHeight - clientHeight };
+  })()`;
+  for (const { name, id } of letters) {
+    await page.goto(`/portal/messages/${id}`, { waitUntil: 'load' });
+    const { height, hidden } = (await page.evaluate(sizes)) as { height: number; hidden: number };
+    const { least, most } = HEIGHTS[name]!;
+    t.ok(height >= least && height <= most, `${name}: ${height} px`);
+    if (most < 4000 && !name.startsWith('as high'))
+      t.ok(hidden <= 0, `${name}: nothing of it is hidden (${hidden} px)`);
+  }
 });

@@ -5,6 +5,7 @@ import type { BrowserContext, Page } from 'playwright-core';
 import t, { type Test } from 'tap';
 import { noBrowser, openBrowser } from '../../support/browser.ts';
 import { type PortalVisitor, type PortalWorld, startPortal } from '../../support/portal.ts';
+import { until } from '../../support/until.ts';
 
 t.test('in a browser', { skip: noBrowser }, async (t) => {
   const world: PortalWorld = await startPortal(t);
@@ -41,6 +42,39 @@ t.test('in a browser', { skip: noBrowser }, async (t) => {
     }
   });
 
+  await t.test('a bar says its values under the pointer and under the keyboard', async (t) => {
+    const { page } = await windowOf();
+    await page.setViewportSize({ width: 1280, height: 900 });
+    await page.goto('/portal?range=24h');
+    const seen = () =>
+      page.evaluate(`[...document.querySelectorAll('.bars foreignObject')]
+        .filter((words) => getComputedStyle(words).opacity === '1').map((words) => words.textContent)`);
+    t.same(await seen(), []);
+    const bars = page.locator('.bars g');
+    t.equal(await page.locator('.bars g[tabindex="0"]').count(), 1, 'the chart is one stop for the keyboard');
+    await page.focus('.bars g[tabindex="0"]');
+    const newest = await seen();
+    t.match(newest, [/^[A-Z][a-z]{2} \d+, \d\d:00: Delivered \d+/]);
+    t.equal(await page.evaluate(`document.activeElement === document.querySelector('.bars g:last-of-type')`), true);
+    await page.keyboard.press('ArrowLeft');
+    t.match(await seen(), [/Delivered 129, Complaints 1$/]);
+    t.equal(await page.locator('.bars g[tabindex="0"]').count(), 1);
+    await page.keyboard.press('ArrowRight');
+    await page.keyboard.press('ArrowRight');
+    t.same(await seen(), newest, 'the last one has none beside it');
+    await page.keyboard.press('Home');
+    t.match(await seen(), [/Delivered 1,009, Complaints 1$/]);
+    await bars.nth(20).locator('.room').hover();
+    t.match(await seen(), [/Delivered 209, Complaints 1$/], 'the pointer goes before the focus');
+    const room = (await page.locator('.bars > svg').boundingBox())!;
+    const words = (await bars.nth(20).locator('p').boundingBox())!;
+    t.ok(words.y >= room.y && words.y + words.height <= room.y + room.height * 0.2 + 1, 'above the bars');
+
+    const { page: plain } = await windowOf({ javaScriptEnabled: false });
+    await plain.goto('/portal?range=24h');
+    t.equal(await plain.locator('.bars g[tabindex="0"]').count(), 24, 'without script each of them is');
+  });
+
   await t.test('tabs and preview work without script', async (t) => {
     const { page } = await windowOf({ javaScriptEnabled: false });
     await page.goto('/portal');
@@ -74,6 +108,15 @@ async function checkLivePreview(t: Test, windowOf: () => Promise<{ page: Page }>
   const color = await page.frames()[1]!.evaluate(`getComputedStyle(document.querySelector('h1')).color`);
   t.equal(color, 'rgb(1, 2, 3)', "the mail's own style holds");
   t.match(await page.textContent('#preview-text'), 'your order');
+  const heightIs = (name: string, isIt: (px: number) => boolean) =>
+    until(`the frame to be ${name}`, async () =>
+      isIt((await page.locator('iframe.preview').boundingBox())?.height ?? 0),
+    );
+  await heightIs('low', (px) => px < 200);
+  await page.fill('[name=html]', '<h1 style="height: 700px">Hi {{ who }}</h1><p>{{ who | raw }}</p>');
+  await heightIs('high', (px) => px > 700);
+  await page.fill('[name=html]', '<h1>Hi {{ who }}</h1><p>{{ who | raw }}</p>');
+  await heightIs('low again', (px) => px < 200);
 
   await page.fill('[name=data]', '{"who": }');
   await page.waitForSelector('.fault >> text=Sample data, line 1, column 9');
@@ -97,25 +140,25 @@ async function checkLivePreview(t: Test, windowOf: () => Promise<{ page: Page }>
   t.equal(await page.inputValue('[name=data]'), '{"who": "Bob"}', 'sample data is remembered in this window');
 }
 
-/** The line is drawn inside of its box, and stands out from the card that it lies on. */
+/** The bars are drawn inside of their box, and stand out from the card that they lie on. */
 async function checkChart(t: Test, page: Page, name: string): Promise<void> {
   const facts = (await page.evaluate(`(() => {
-    const path = document.querySelector('.chart path.series-2');
-    const box = path.getBoundingClientRect();
-    const chart = path.closest('figure').getBoundingClientRect();
-    const text = document.querySelector('.chart svg text');
+    const bars = [...document.querySelectorAll('.bars g .part-2')];
+    const [first, last] = [bars[0], bars.at(-1)].map((bar) => bar.getBoundingClientRect());
+    const chart = bars[0].closest('figure').getBoundingClientRect();
+    const text = document.querySelector('.bars svg text');
     const rgb = (color) => color.match(/[\\d.]+/g).slice(0, 3).map(Number);
     return {
-      line: rgb(getComputedStyle(path).stroke),
-      card: rgb(getComputedStyle(path.closest('.card')).backgroundColor),
+      bar: rgb(getComputedStyle(bars[0]).fill),
+      card: rgb(getComputedStyle(bars[0].closest('.card')).backgroundColor),
       text: rgb(getComputedStyle(text).fill),
       textHeight: text.getBoundingClientRect().height,
-      inside: box.width > chart.width * 0.8 && box.left >= chart.left && box.right <= chart.right + 1,
-      height: box.height,
+      inside: bars.length === 24 && last.right - first.left > chart.width * 0.8 && first.left >= chart.left && last.right <= chart.right + 1,
+      height: first.height,
     };
-  })()`)) as { line: Color; card: Color; text: Color; textHeight: number; inside: boolean; height: number };
+  })()`)) as { bar: Color; card: Color; text: Color; textHeight: number; inside: boolean; height: number };
   t.ok(facts.inside && facts.height > 40, `${name}: drawn over its whole width`);
-  t.ok(contrast(facts.line, facts.card) >= 3, `${name}: the line stands out`);
+  t.ok(contrast(facts.bar, facts.card) >= 3, `${name}: the bars stand out`);
   t.ok(contrast(facts.text, facts.card) >= 4.5, `${name}: texts can be read`);
   t.ok(facts.textHeight >= 10, `${name}: and are not stretched`);
 }

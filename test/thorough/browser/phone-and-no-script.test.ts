@@ -45,7 +45,13 @@ async function onPhone(t: Test, { daemon, sender, owner }: PortalWorld, browser:
   await way.getByRole('link', { name: 'Messages' }).tap();
   await page.getByRole('heading', { level: 1, name: 'Messages' }).waitFor();
   await fits();
-  await page.getByRole('link', { name: 'joe@receiver.test' }).tap();
+  const row = rowWith(page, 'joe@receiver.test');
+  const [height, line] = [(await row.boundingBox())!.height, (await page.getByText('Filters').boundingBox())!.height];
+  t.ok(height < 3.5 * line, `a message has two lines: ${height} px, of ${line} each`);
+  t.match(await row.locator('.ago').textContent(), /^\d+ (?:sec|min)\. ago$/);
+  t.equal(await row.locator('.exact').isVisible(), false, 'the time is how long ago it was');
+  const subject = (await row.getByText('Your order').boundingBox())!;
+  await page.touchscreen.tap(subject.x + subject.width / 2, subject.y + subject.height / 2);
   await page.getByText('Attempt 1: accepted by the receiving server').waitFor();
   await fits();
   for (const path of [

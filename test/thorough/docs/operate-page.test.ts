@@ -1,12 +1,13 @@
-// docs/operate.md is followed as it stands, from an empty machine to a restored backup.
+// docs/install.md, then docs/operate.md on the same machine, are followed as they stand, from an empty one to a restored backup.
 import t from 'tap';
 import { newMachine } from '../../docs/operator-machine.ts';
-import { noCurl, openPage, plainEnv, walkPage } from '../../docs/walk-page.ts';
+import { noCurl, openPage, plainEnv, walkPages } from '../../docs/walk-page.ts';
 
 // A dozen processes, on a machine that may be busy.
 const NEEDS_CURL = { skip: noCurl };
 
-t.test('docs/operate.md', NEEDS_CURL, async (t) => {
-  const page = openPage('docs/operate.md');
-  await walkPage(t, page, await newMachine(t, page.configurations.join('\n'), plainEnv()));
+t.test('docs/install.md, docs/operate.md', NEEDS_CURL, async (t) => {
+  const pages = ['docs/install.md', 'docs/operate.md'].map(openPage);
+  const configuration = pages.flatMap((page) => page.configurations).join('\n');
+  await walkPages(t, pages, await newMachine(t, configuration, plainEnv()));
 });

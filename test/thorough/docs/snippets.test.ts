@@ -1,5 +1,5 @@
 // The documentation is followed as it stands: every bash block of these pages is run in its
-// order, and prints what the page says it prints. docs/operate.md has a test of its own.
+// order, and prints what the page says it prints. Other pages have a test of their own.
 import fs from 'node:fs';
 import path from 'node:path';
 import t, { type Test } from 'tap';
@@ -21,7 +21,7 @@ interface SandboxSite {
 async function startSandbox(test: Test): Promise<SandboxSite> {
   const dir = newDataDir(test);
   const config = path.join(dir, 'ports.toml');
-  fs.writeFileSync(config, '[http]\nport = 0\n[smtp]\nport = 0\n');
+  fs.writeFileSync(config, '[http]\nport = 0\n[smtp]\nport = 0\n[submission]\nport = 0\n');
   const sandbox = spawnSandbox(test, path.join(dir, 'data/sandbox'), '--config', config);
   const printed = await sandbox.ready();
   const [url = '', key = ''] = [/http:\S+/, /pr_\w+/].map((pattern) => pattern.exec(printed)?.[0]);
@@ -61,6 +61,15 @@ t.test('docs/development.md', NEEDS_CURL, async (t) => {
   await walkPage(t, openPage('docs/development.md'), { cwd: CHECKOUT, env: plainEnv() });
 });
 
+t.test('docs/releasing.md', async (t) => {
+  const page = openPage('docs/releasing.md');
+  t.ok(
+    page.snippets.every(({ marker }) => marker?.kind === 'not run'),
+    'none of its commands is for a test',
+  );
+  await walkPage(t, page, { cwd: CHECKOUT, env: plainEnv() });
+});
+
 t.test('no page is forgotten', async (t) => {
   const withSnippets = fs
     .globSync('docs/*.md', { cwd: CHECKOUT })
@@ -68,8 +77,12 @@ t.test('no page is forgotten', async (t) => {
   t.same(withSnippets.sort(), [
     'docs/api.md',
     'docs/development.md',
+    'docs/install.md',
+    'docs/monitoring.md',
     'docs/operate.md',
     'docs/portal.md',
+    'docs/releasing.md',
     'docs/resend.md',
+    'docs/smtp.md',
   ]);
 });

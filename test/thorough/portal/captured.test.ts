@@ -12,7 +12,7 @@ import { until } from '../../support/until.ts';
 t.test('in the sandbox', async (t) => {
   const dataDir = newDataDir(t);
   const anyPorts = path.join(dataDir, 'any-ports.toml');
-  writeFileSync(anyPorts, '[http]\nport = 0\n[smtp]\nport = 0\n');
+  writeFileSync(anyPorts, '[http]\nport = 0\n[smtp]\nport = 0\n[submission]\nport = 0\n');
   const sandbox = spawnSandbox(t, dataDir, '--json', '--config', anyPorts);
   const told = JSON.parse(await sandbox.ready()) as { url: string; api_key: string; login: Login; domain: string };
   const configFile = path.join(dataDir, 'for-commands.toml');

@@ -7,6 +7,7 @@ import { simpleParser } from 'mailparser';
 import t from 'tap';
 import type { MailAttachment } from '../../../src/protocol/mail/attachment.ts';
 import { withCrlf } from '../../../src/protocol/mail/lean-body.ts';
+import { comparable } from '../../protocol/mail/mailparser-files.ts';
 import { type PythonMail, readByPython } from '../../protocol/mail/python-reader.ts';
 import { randomAttachments } from '../../protocol/mail/random-attachments.ts';
 import { randomMessage } from '../../protocol/mail/random-messages.ts';
@@ -40,20 +41,6 @@ function filesOf({ html, attachments }: Input) {
 }
 
 type Files = ReturnType<typeof filesOf>;
-
-const ENCODED_WORD = /=\?[^?]+\?[QB]\?[^?]*\?=/i;
-
-/**
- * Without what mailparser changes: it decodes what looks like an encoded word, even in a name that RFC 2231 has encoded, and
- * finds a type by the name when it is application/octet-stream.
- */
-function comparable(files: Files, expected: Files): Files {
-  return files.map((file, index) => ({
-    ...file,
-    filename: ENCODED_WORD.test(expected[index]?.filename ?? '') ? '' : file.filename,
-    type: expected[index]?.type === 'application/octet-stream' ? '' : file.type,
-  }));
-}
 
 async function seenByMailparser(raw: Buffer): Promise<Files> {
   const options = { skipHtmlToText: true, skipTextToHtml: true, skipTextLinks: true, keepCidLinks: true };

@@ -8,14 +8,36 @@ const ENCODED_WORD = /=\?([\w.:-]{1,40})(?:\*[\w-]{1,20})?\?([bq])\?([^?\s]{0,10
 export function decodeWords(value: string): string {
   const text = hasHighOctets(value) ? decodeOctets(Buffer.from(value, 'latin1'), 'utf-8') : value;
   if (!text.includes('=?')) return text;
-  return text.replace(ENCODED_WORD, (_, charset: string, encoding: string, content: string) =>
-    decodeOctets(
-      encoding.toLowerCase() === 'b'
-        ? Buffer.from(content, 'base64')
-        : decodeQuotedPrintable(content.replaceAll('_', ' ')),
-      charset,
-    ),
-  );
+  let decoded = '';
+  let end = 0;
+  let run: WordRun = { charset: '', words: [] };
+  for (const { 0: word, 1: charset = '', 2: encoding = '', 3: content = '', index } of text.matchAll(ENCODED_WORD)) {
+    const continues = index === end && charset.toLowerCase() === run.charset;
+    if (!continues) {
+      decoded += decodeRun(run) + text.slice(end, index);
+      run = { charset: charset.toLowerCase(), words: [] };
+    }
+    run.words.push(wordOctets(encoding, content));
+    end = index + word.length;
+  }
+  return decoded + decodeRun(run) + text.slice(end);
+}
+
+/** Words of one charset with nothing but white space between them. */
+interface WordRun {
+  charset: string;
+  words: Buffer[];
+}
+
+/** RFC 2047 section 5 forbids to split a character between two words, and some do. */
+function decodeRun({ charset, words }: WordRun): string {
+  const whole = words.length > 1 ? tryDecode(Buffer.concat(words), charset) : null;
+  return whole ?? words.map((octets) => decodeOctets(octets, charset)).join('');
+}
+
+function wordOctets(encoding: string, content: string): Buffer {
+  if (encoding.toLowerCase() === 'b') return Buffer.from(content, 'base64');
+  return decodeQuotedPrintable(content.replaceAll('_', ' '));
 }
 
 /** The decoded bytes of a body, octets as latin1. */

@@ -19,21 +19,39 @@ export async function backupDatabase(file: string, target: string): Promise<void
   }
 }
 
-/** Puts a backup in place of `file`. The caller holds the data lock: no daemon runs. */
-export async function restoreDatabase(source: string, file: string): Promise<void> {
+/**
+ * Puts a backup in place of `file`. The caller holds the data lock: no daemon runs. `prepare` changes the copy before it
+ * counts: when it fails, or the power does, the database is as it was.
+ */
+export async function restoreDatabase(
+  source: string,
+  file: string,
+  prepare: (incoming: string) => Promise<void> = async () => {},
+): Promise<void> {
   const db = openBackup(source);
   const incoming = `${file}.incoming`;
   try {
-    fs.rmSync(incoming, { force: true }); // what an interrupted restore has left
+    removeDatabase(incoming); // what an interrupted restore has left
     createPrivate(incoming);
     await copyInto(db, incoming);
   } finally {
     db.close();
   }
+  try {
+    await prepare(incoming);
+    syncToDisk(incoming);
+  } catch (error) {
+    removeDatabase(incoming);
+    throw error;
+  }
   // A write-ahead log left beside the new file would be applied to it.
   for (const suffix of ['-wal', '-shm']) fs.rmSync(file + suffix, { force: true });
   fs.renameSync(incoming, file);
   syncToDisk(path.dirname(file));
+}
+
+function removeDatabase(file: string): void {
+  for (const suffix of ['', '-wal', '-shm']) fs.rmSync(file + suffix, { force: true });
 }
 
 /** The copy holds all that the original holds: nobody else may read it, not even while it is written. */

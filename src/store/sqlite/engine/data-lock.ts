@@ -25,7 +25,12 @@ export function lockDataFolder(folder: string): DataLock {
     db.exec('BEGIN EXCLUSIVE');
   } catch (cause) {
     db.close();
-    if (!(cause instanceof Database.SqliteError && cause.code === 'SQLITE_BUSY')) throw cause;
+    const code = cause instanceof Database.SqliteError ? cause.code : null;
+    if (code === 'SQLITE_FULL') {
+      const message = `the data folder ${folder} cannot be used: the disk is full`;
+      throw new Fault(message, { permanence: 'permanent', cause });
+    }
+    if (code !== 'SQLITE_BUSY') throw cause;
     throw new DataFolderInUse(folder, cause);
   }
   return { release: () => db.close() };

@@ -1,8 +1,9 @@
-// Numbered migrations from schema/sqlite/NNNN-name.sql, applied in order, each in its own
+// Numbered migrations from schema/sqlite/NNNN-name.sql, applied in order, all that are due in one
 // transaction. The number of the last one is the database's user_version.
 import fs from 'node:fs';
 import Database from 'better-sqlite3';
 import { Fault } from '../../../base/errors.ts';
+import { programVersion } from '../../../base/program-version.ts';
 
 const FOLDER = new URL('../../../../schema/sqlite/', import.meta.url);
 
@@ -40,9 +41,14 @@ export function migrate(db: Database.Database): string[] {
   // A table is changed by making a new one, and dropping the old one must not erase the rows that refer to it.
   db.pragma('foreign_keys = OFF');
   try {
-    // A new database is made in one piece, since nobody has seen it yet: thirty commits would take longer than the rest.
-    if (current === 0) inTransaction(db, due);
-    else for (const migration of due) inTransaction(db, [migration]);
+    // In one piece: when one of them fails, the version before still starts.
+    inTransaction(db, due);
+  } catch (cause) {
+    if (!(cause instanceof Database.SqliteError) || cause.code !== 'SQLITE_FULL' || current === 0) throw cause;
+    throw new Fault(
+      `the database ${db.name} could not be migrated from schema ${current} to ${newestSchema()}: the disk is full. It is unchanged, and the version before still works with it; free some space and start again`,
+      { permanence: 'permanent', cause },
+    );
   } finally {
     db.pragma('foreign_keys = ON');
   }
@@ -56,6 +62,9 @@ function inTransaction(db: Database.Database, migrations: Migration[]): void {
       db.pragma(`user_version = ${version}`);
     }
     db.pragma(`application_id = ${APPLICATION_ID}`);
+    const note = `INSERT INTO meta (name, value) VALUES ('migrated_by', +?)
+      ON CONFLICT (name) DO UPDATE SET value = excluded.value`;
+    db.prepare(note).run(programVersion());
   }).immediate();
 }
 
@@ -65,7 +74,8 @@ export function requireCompatible(db: Database.Database): void {
   if (problem) throw new Fault(problem, { permanence: 'permanent' });
 }
 
-function incompatibilityOf(db: Database.Database): string | null {
+/** Why this Postrider can't use the database; null: it can. */
+export function incompatibilityOf(db: Database.Database): string | null {
   const foreign = `the database ${db.name} was not made by Postrider`;
   try {
     const version = schemaVersion(db);
@@ -75,10 +85,20 @@ function incompatibilityOf(db: Database.Database): string | null {
     if (!isOurs(db)) return foreign;
     const newest = newestSchema();
     if (version <= newest) return null;
-    return `the database ${db.name} has schema ${version}, and this Postrider knows schemas up to ${newest}: start the newer version, or restore a backup of the older one`;
+    return `the database ${db.name} has schema ${version}${migratedBy(db)}, and this Postrider knows schemas up to ${newest}: start the newer version, or restore a backup of the older one`;
   } catch (error) {
     if (error instanceof Database.SqliteError && error.code === 'SQLITE_NOTADB') return foreign;
     throw error;
+  }
+}
+
+/** Which version is needed; older versions did not note it, and newer ones may do it elsewhere. */
+function migratedBy(db: Database.Database): string {
+  try {
+    const version = db.prepare("SELECT value FROM meta WHERE name = 'migrated_by'").pluck().get();
+    return typeof version === 'string' ? ` (of Postrider ${version})` : '';
+  } catch {
+    return '';
   }
 }
 

@@ -26,4 +26,8 @@ export class ReadingConnection implements Queries {
   snapshot<T>(work: () => T): T {
     return this.#db.transaction(work)();
   }
+
+  close(): void {
+    this.#db.close();
+  }
 }

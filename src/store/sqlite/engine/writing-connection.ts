@@ -22,6 +22,8 @@ export interface StoreFaults {
 }
 
 export interface ConnectionOptions {
+  /** How long the work of a group may take before the rest waits for the next one. */
+  groupMaxMs?: number;
   faults?: StoreFaults;
   onGroup?(stats: GroupStats): void;
   /** A group could not be committed, and none of its verbs on its own either. */
@@ -187,7 +189,7 @@ export class WritingConnection implements Connection {
   /** Fills `group` from the waiting verbs, as time allows; stops and returns false as soon as `run` does. */
   #runAll(group: Verb[], run: (verb: Verb) => boolean): boolean {
     group.length = 0;
-    const endsAt = performance.now() + GROUP_MAX_MS;
+    const endsAt = performance.now() + (this.#options.groupMaxMs ?? GROUP_MAX_MS);
     const max = Math.min(this.#waiting.length, GROUP_MAX_VERBS);
     do {
       const verb = this.#waiting[group.length]!;

@@ -4,7 +4,7 @@ import type { FoundMessage, MessagePage, MessageSearch } from '../../reads.ts';
 import type { Tag } from '../../submissions.ts';
 import type { ReadingConnection } from '../engine/reading-connection.ts';
 import { BEFORE_ALL_IDS, BEHIND_ALL_IDS, fromId, idAt, type Row, toId } from '../engine/values.ts';
-import { labelsFromText } from '../verbs/letters.ts';
+import { labelsFromRow } from '../verbs/letters.ts';
 import { blocksFor } from '../verbs/recipient-marks.ts';
 
 /** The clock is checked after so many rows: less than 1 ms, if they are in memory. */
@@ -127,6 +127,14 @@ function conditionsOf(db: ReadingConnection, tenantId: string, search: MessageSe
     add(`s.domain_id IN (${found.map(() => '+?').join(', ')})`, ...found);
   }
   if (sender !== undefined) add('s.from_address = +? COLLATE NOCASE', sender);
+  if (search.textPart !== undefined) {
+    const text = search.textPart;
+    add('(instr(lower(s.subject), lower(+?)) > 0 OR instr(lower(m.recipient), lower(+?)) > 0)', text, text);
+  }
+  if (search.idPart !== undefined) {
+    const part = search.idPart.toUpperCase();
+    add('(instr(hex(m.id), +?) > 0 OR instr(hex(m.submission_id), +?) > 0)', part, part);
+  }
   // Invalid JSON makes SQLite fail; CASE keeps the order of the two.
   if (tag !== undefined) add(`CASE WHEN json_valid(s.labels) THEN s.labels ->> +? END = +?`, pathOf(tag), tag.value);
   return { sql: conditions.join(''), values };
@@ -148,7 +156,7 @@ function matching(
   limit: number,
 ): Row[] {
   const rows = db.sql(
-    `SELECT m.*, s.from_address, s.subject, s.labels FROM messages m INDEXED BY messages_of_tenant
+    `SELECT m.*, s.from_address, s.subject, s.labels, s.header_message_id FROM messages m INDEXED BY messages_of_tenant
      LEFT JOIN submissions s ON s.id = m.submission_id
      WHERE m.tenant_id = +? AND m.id < +? AND m.id >= +?${sql} ORDER BY m.id DESC LIMIT +?`,
   );
@@ -176,7 +184,7 @@ function messageFromRow(row: Row): FoundMessage {
     lastReason: row.last_reason as string | null,
     from: (row.from_address ?? '') as string,
     subject: (row.subject ?? '') as string,
-    labels: labelsFromText(row.labels),
+    labels: labelsFromRow(row),
     createdAt: row.created_at as number,
     finishedAt: row.finished_at as number | null,
   };

@@ -8,6 +8,8 @@ import type {
   MessageView,
   MessageViewQueries,
   SourceContent,
+  TooLarge,
+  WebhookCall,
 } from '../../message-view.ts';
 import type { CopyKind, RejectedRecipient, TrackingChoice } from '../../submissions.ts';
 import type { ReadingConnection } from '../engine/reading-connection.ts';
@@ -15,11 +17,15 @@ import { fromId, type Row, toId } from '../engine/values.ts';
 import { eventFromRow } from '../verbs/events.ts';
 import { ATTACHMENTS_OF_SUBMISSION, listsFromText, readAttachments } from '../verbs/letters.ts';
 import { getMessage } from '../verbs/queue-views.ts';
+import { deliveryFromRow } from '../verbs/webhook-delivery-list.ts';
+import { readBody, readWritten, WRITTEN_MAIL } from '../verbs/written-mails.ts';
 import type { Answered } from './reading-messages.ts';
 
 const MAX_EVENTS = 100;
-/** A call has at most 50 recipients, and 50 attachments. */
-const MAX_SIBLINGS = 50;
+/** A tenant has at most 50 webhooks, and few messages have more than some events. */
+const MAX_WEBHOOK_CALLS = 200;
+/** A call has at most 50 recipients and 50 attachments, and a written mail 100 recipients. */
+const MAX_SIBLINGS = 100;
 const MAX_ATTACHMENTS = 50;
 const MAX_TEXT_CHARS = 20_000;
 
@@ -37,7 +43,7 @@ function messageView(db: ReadingConnection, tenantId: string, messageId: string)
   const row = db
     .sql(
       `SELECT m.recipient_name, m.bounce, m.complained, m.copy, s.id AS submission, s.from_name, s.idempotency_key,
-         s.rejected, s.content_id, s.track_opens, s.track_clicks, d.name AS domain, k.id AS key_id, k.name AS key_name
+         s.rejected, s.content_id, s.source, s.track_opens, s.track_clicks, d.name AS domain, k.id AS key_id, k.name AS key_name
        FROM messages m LEFT JOIN submissions s ON s.id = m.submission_id
        LEFT JOIN domains d ON d.id = s.domain_id LEFT JOIN api_keys k ON k.id = s.api_key_id AND k.tenant_id = m.tenant_id
        WHERE m.tenant_id = +? AND m.id = +?`,
@@ -59,10 +65,26 @@ function messageView(db: ReadingConnection, tenantId: string, messageId: string)
     idempotencyKey: row.idempotency_key as string | null,
     events: events.slice(0, MAX_EVENTS).map(eventFromRow),
     moreEvents: events.length > MAX_EVENTS,
+    webhookCalls: webhookCalls(db, tenantId, messageId),
     rejected: JSON.parse((row.rejected ?? '[]') as string) as RejectedRecipient[],
     siblings: siblingsOf(db, tenantId, { messageId, submission: row.submission as Buffer | null }),
-    content: contentView(db, row.content_id as number | null),
+    content: contentView(db, row.content_id as number | null, writtenBytes(db, row, tenantId)),
   };
+}
+
+function webhookCalls(db: ReadingConnection, tenantId: string, messageId: string): WebhookCall[] {
+  // In this order: each delivery is looked up by its key.
+  const calls = db.sql(
+    `SELECT d.*, e.id AS event_id, e.type, e.at, w.url
+     FROM events e CROSS JOIN webhooks w CROSS JOIN webhook_deliveries d ON d.webhook_id = w.id AND d.event_seq = e.seq
+     WHERE e.tenant_id = +@tenant AND e.message_id = +@message AND w.tenant_id = +@tenant
+     ORDER BY e.seq, w.id LIMIT ${MAX_WEBHOOK_CALLS}`,
+  );
+  const rows = calls.all({ tenant: toId(tenantId), message: toId(messageId) }) as Row[];
+  return rows.map((row): WebhookCall => {
+    const { webhook_id, url, at } = row;
+    return { webhookId: fromId(webhook_id), url: url as string, at: at as number, ...deliveryFromRow(db, row) };
+  });
 }
 
 function trackingFromRow({ track_opens: opens, track_clicks: clicks }: Row): TrackingChoice {
@@ -90,7 +112,14 @@ function siblingsOf(
   }));
 }
 
-function contentView(db: ReadingConnection, contentId: number | null): ContentView | null {
+function writtenBytes(db: ReadingConnection, { source, submission }: Row, tenantId: string): number | null {
+  if (source === null) return null;
+  // The length of a BLOB is in the row's header: its bytes are not read.
+  const bytes = 'SELECT length(header) + bytes FROM written_mails WHERE tenant_id = +? AND submission_id = +?';
+  return (db.sql(bytes, 'column').get(toId(tenantId), submission) ?? null) as number | null;
+}
+
+function contentView(db: ReadingConnection, contentId: number | null, written: number | null): ContentView | null {
   const row = db
     .sql(
       `SELECT html IS NOT NULL AS has_html, substr(text, 1, ${MAX_TEXT_CHARS}) AS text, length(text) AS text_chars,
@@ -107,6 +136,7 @@ function contentView(db: ReadingConnection, contentId: number | null): ContentVi
     lists: listsFromText(row.lists),
     attachments: row.attachments === 0 ? [] : attachmentViews(db, contentId),
     chars: row.chars as number,
+    writtenBytes: written,
   };
 }
 
@@ -158,10 +188,10 @@ function messageContent(
   tenantId: string,
   messageId: string,
   maxChars: number,
-): SourceContent | 'too_large' | null {
+): SourceContent | TooLarge | null {
   const row = db
     .sql(
-      `SELECT m.recipient, m.recipient_name, m.submission_id, m.created_at, s.from_address, s.from_name, c.subject,
+      `SELECT m.recipient, m.recipient_name, m.submission_id, m.created_at, s.from_address, s.from_name, s.source, c.subject,
          c.html, c.text, c.headers, c.lists, c.attachments,
          (SELECT sum(length(a.bytes)) FROM attachments a WHERE a.content_id = c.id) AS bytes, t.bounces_domain,
          coalesce(s.track_opens, t.open_tracking) AS open_tracking,
@@ -174,8 +204,11 @@ function messageContent(
   if (!row) return null;
   const [html, text] = [row.html as string | null, row.text as string | null];
   const bytes = (row.bytes ?? 0) as number;
-  if ((html?.length ?? 0) + (text?.length ?? 0) + bytes > maxChars) return 'too_large';
   const of = [toId(tenantId), row.submission_id as Buffer] as [Buffer, Buffer];
+  const written = row.source === null ? null : readWritten(db.sql(WRITTEN_MAIL), of);
+  if (row.source !== null && !written) return null;
+  if (written && written.header.length + written.bytes > maxChars) return 'written_too_large';
+  if ((html?.length ?? 0) + (text?.length ?? 0) + bytes > maxChars) return 'too_large';
   const files = row.attachments === 0 ? [] : readAttachments(db.sql(ATTACHMENTS_OF_SUBMISSION), of);
   return {
     messageId,
@@ -190,6 +223,8 @@ function messageContent(
     lists: listsFromText(row.lists),
     attachments: row.attachments as number,
     files,
+    written,
+    writtenBody: written && readBody(db, of, written),
     createdAt: row.created_at as number,
     signing: { domain: row.domain as string },
     bouncesDomain: row.bounces_domain as string | null,

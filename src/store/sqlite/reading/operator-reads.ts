@@ -12,6 +12,7 @@ import type {
 import type { Queries } from '../engine/statements.ts';
 import { fromId, type Row, toId } from '../engine/values.ts';
 import { WAITING } from '../verbs/queue.ts';
+import { serviceFiguresOf } from '../verbs/service-figures.ts';
 import type { Answered } from './reading-messages.ts';
 
 export const OPERATOR_QUERIES: Answered<OperatorQueries> = {
@@ -19,6 +20,7 @@ export const OPERATOR_QUERIES: Answered<OperatorQueries> = {
   queueSlice,
   parkedMessages,
   recentResultsOf: recentResultsOf,
+  serviceFigures: serviceFiguresOf,
 };
 
 /** The condition on the lane makes SQLite use the index of waiting messages, which is read in full. */

@@ -3,14 +3,16 @@
 import type Database from 'better-sqlite3';
 import { describeError } from '../../../base/errors.ts';
 import type { ContentReader, ContentResult, MessageContent } from '../../submissions.ts';
+import type { WrittenContent } from '../../written-mails.ts';
 import { openForReading } from '../engine/database-file.ts';
 import { fromId, type Row, toId } from '../engine/values.ts';
 import { ATTACHMENTS_OF_SUBMISSION, listsFromText, readAttachments } from './letters.ts';
+import { readPiece, readWritten, WRITTEN_MAIL, WRITTEN_PIECE } from './written-mails.ts';
 
 const MESSAGE = 'SELECT recipient, recipient_name, tenant_id, submission_id, created_at FROM messages WHERE id = +?';
 
 const SUBMISSION = `
-  SELECT s.from_address, s.from_name, c.subject, c.html, c.text, c.headers, c.lists, c.attachments, t.bounces_domain,
+  SELECT s.from_address, s.from_name, s.source, c.subject, c.html, c.text, c.headers, c.lists, c.attachments, t.bounces_domain,
     coalesce(s.track_opens, t.open_tracking) AS open_tracking,
     coalesce(s.track_clicks, t.click_tracking) AS click_tracking, t.unsubscribe,
     d.id AS domain_id, d.name AS domain, k.id AS signing_key, k.selector, k.master_key_id, k.sealed
@@ -33,6 +35,8 @@ export function openContentReader(file: string): ContentReader {
     message: db.prepare(MESSAGE),
     submission: db.prepare(SUBMISSION),
     attachments: db.prepare(ATTACHMENTS_OF_SUBMISSION),
+    written: db.prepare(WRITTEN_MAIL),
+    piece: db.prepare(WRITTEN_PIECE),
   };
   const readSome = db.transaction((messageIds: readonly string[]) => {
     const snapshot = new Snapshot(statements);
@@ -44,16 +48,18 @@ export function openContentReader(file: string): ContentReader {
     return results;
   });
   return {
-    read: (messageId) => new Snapshot(statements).read(messageId),
-    readSome(messageIds) {
+    read: async (messageId) => new Snapshot(statements).read(messageId),
+    async readSome(messageIds) {
       try {
         return readSome(messageIds);
       } catch (error) {
         return messageIds.slice(0, 1).map(() => unreadable(error));
       }
     },
-    attachments: (tenantId, submissionId) =>
+    attachments: async (tenantId, submissionId) =>
       readAttachments(statements.attachments, [toId(tenantId), toId(submissionId)]),
+    piece: async ({ tenantId, submissionId, position }) =>
+      readPiece(statements.piece, [toId(tenantId), toId(submissionId)], position),
     close: () => void db.close(),
   };
 }
@@ -61,6 +67,7 @@ export function openContentReader(file: string): ContentReader {
 interface Statements {
   message: Database.Statement;
   submission: Database.Statement;
+  written: Database.Statement;
 }
 
 /** What one transaction has read: submissions by ID, since their messages share them. */
@@ -95,8 +102,12 @@ class Snapshot {
 
   #readSubmission({ tenant_id, submission_id }: Row): SubmissionResult {
     const row = this.#statements.submission.get(tenant_id, submission_id) as Row | undefined;
-    this.chars += charsOf(row?.html) + charsOf(row?.text);
-    return submissionFromRow(row);
+    if (!row) return missing;
+    const of = [tenant_id as Buffer, submission_id as Buffer] as const;
+    const written = row.source === null ? null : readWritten(this.#statements.written, of);
+    if (row.source !== null && !written) return missing;
+    this.chars += charsOf(row.html) + charsOf(row.text) + (written?.header.length ?? 0);
+    return submissionFromRow(row, written);
   }
 }
 
@@ -112,8 +123,7 @@ function charsOf(text: unknown): number {
   return typeof text === 'string' ? text.length : 0;
 }
 
-function submissionFromRow(row: Row | undefined): SubmissionResult {
-  if (!row) return missing;
+function submissionFromRow(row: Row, written: WrittenContent | null): SubmissionResult {
   if (row.sealed === null) return { kind: 'unreadable', reason: 'the signing key of the domain has been erased' };
   const content: SubmissionContent = {
     from: { address: row.from_address as string, name: row.from_name as string | null },
@@ -123,6 +133,7 @@ function submissionFromRow(row: Row | undefined): SubmissionResult {
     headers: JSON.parse(row.headers as string) as [string, string][],
     lists: listsFromText(row.lists),
     attachments: row.attachments as number,
+    written,
     signing: {
       domainId: fromId(row.domain_id),
       domain: row.domain as string,

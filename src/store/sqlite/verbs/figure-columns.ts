@@ -29,3 +29,8 @@ export function figureValues(figures: Partial<Figures>): number[] {
 export function figuresFromRow(row: Row): Figures {
   return Object.fromEntries(FIGURE_NAMES.map((name) => [name, row[COLUMNS[name]]])) as Figures;
 }
+
+/** Most of them are one or two: the others are not looked at. */
+export function addFigures(to: Figures, counts: Partial<Figures>): void {
+  for (const name in counts) to[name as FigureName] += counts[name as FigureName] ?? 0;
+}

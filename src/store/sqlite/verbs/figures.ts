@@ -21,7 +21,8 @@ import type { NewSubmission } from '../../submissions.ts';
 import type { Transaction, Work } from '../engine/connection.ts';
 import type { Queries } from '../engine/statements.ts';
 import { fromId, type Row, toId } from '../engine/values.ts';
-import { COLUMN_LIST, figuresFromRow, figureValues, SUM_LIST } from './figure-columns.ts';
+import { addFigures, COLUMN_LIST, figuresFromRow, figureValues, SUM_LIST } from './figure-columns.ts';
+import { addServiceSums, ServiceSums } from './service-figures.ts';
 import {
   addTagSums,
   countLabelled,
@@ -61,12 +62,13 @@ export function countAccepted(db: Transaction, { tenantId, acceptedAt }: NewSubm
   });
 }
 
-function addTally(db: Transaction, { from, to, sums, tags }: Tally): boolean {
+function addTally(db: Transaction, { from, to, sums, tags, service }: Tally): boolean {
   if (eventsCountedTo(db) !== from || submissionsCountedTo(db) !== tags.from) return false;
   for (const { tenantId, hour, provider, figures } of capProviders(db, sums)) {
     db.sql(ADD).run(toId(tenantId), hour, provider, ...figureValues(figures));
   }
   addTagSums(db, tags.sums);
+  addServiceSums(db, service);
   if (to !== from) setEventsCountedTo(db, to);
   if (tags.to !== tags.from) setSubmissionsCountedTo(db, tags.to);
   return true;
@@ -178,18 +180,18 @@ const TAGS = `CASE WHEN instr(e.data, '"tags":') AND json_valid(e.data) THEN e.d
  * event costs a third of what it does as a JavaScript object.
  */
 const next = (tags: string) => `
-  SELECT tenant, hour, provider, figure, tags, count(*), max(seq), sum(later) FROM (
+  SELECT tenant, hour, provider, source, figure, tags, count(*), max(seq), sum(later) FROM (
     SELECT e.seq AS seq, e.tenant_id AS tenant, e.at / ${HOUR_MS} AS hour,
-      coalesce(g.mx_group, '${UNKNOWN_PROVIDER}') AS provider, ${FIGURE} AS figure, ${tags} AS tags,
+      coalesce(g.mx_group, '${UNKNOWN_PROVIDER}') AS provider, coalesce(m.source_address, '') AS source, ${FIGURE} AS figure, ${tags} AS tags,
       ${LATER} AS later
     FROM events e LEFT JOIN messages m ON m.id = e.message_id LEFT JOIN lanes l ON l.id = m.lane
       LEFT JOIN groups_of_domains g ON g.domain = l.domain
     WHERE e.seq > +? ORDER BY e.seq LIMIT +?)
-  GROUP BY tenant, hour, provider, figure, tags`;
+  GROUP BY tenant, hour, provider, source, figure, tags`;
 const NEXT = { plain: next('NULL'), tagged: next(TAGS) };
 
 type Group = [
-  ...[tenant: Buffer, hour: number, provider: string],
+  ...[tenant: Buffer, hour: number, provider: string, source: string],
   ...[figure: FigureName | null, tags: string | null, count: number, last: number, later: number],
 ];
 
@@ -201,15 +203,17 @@ function tallyNext(db: Queries, limit: number): Tally {
   const from = eventsCountedTo(db);
   const sums = new Sums();
   const tags = new TagSums(db);
+  const service = new ServiceSums();
   let to = from;
   let counted = 0;
   const statement = isAnythingLabelled(db) ? NEXT.tagged : NEXT.plain;
   for (const group of db.sql(statement, 'tuple').all(from, limit) as Group[]) {
-    const [tenant, hour, , figure, text, count, last, later] = group;
+    const [tenant, hour, provider, source, figure, text, count, last, later] = group;
     // Events that are not in any figure count as seen, too.
     if (figure) {
       const counts = countsOf(figure, count, later);
       sums.add(group, counts);
+      service.add({ hour, source, provider: provider.slice(0, MAX_PROVIDER_CHARS) }, counts);
       if (text !== null) tags.add({ tenant, hour, tags: JSON.parse(text) }, counts);
     }
     counted += count;
@@ -219,7 +223,7 @@ function tallyNext(db: Queries, limit: number): Tally {
   // Of many tenants. The writer gets no more at once than it adds in some milliseconds.
   if (tags.size > MAX_TAG_SUMS && limit > MAX_TAG_SUMS / TAGS_PER_ITEM) return tallyNext(db, Math.ceil(limit / 10));
   const more = counted === limit || seen === limit;
-  return { from, to, sums: sums.list, tags: { ...labelled, sums: tags.list }, counted, more };
+  return { from, to, sums: sums.list, tags: { ...labelled, sums: tags.list }, service: service.list, counted, more };
 }
 
 function countsOf(figure: FigureName, count: number, later: number): Partial<Figures> {
@@ -233,8 +237,7 @@ class Sums {
   #tenant: Buffer = Buffer.alloc(0);
 
   add([tenant, hour, provider]: Group, counts: Partial<Figures>): void {
-    const { figures } = this.#sumOf(tenant, hour, provider);
-    for (const name of FIGURE_NAMES) figures[name] += counts[name] ?? 0;
+    addFigures(this.#sumOf(tenant, hour, provider).figures, counts);
   }
 
   #sumOf(tenant: Buffer, hour: number, provider: string): FigureSum {

@@ -16,7 +16,7 @@ import { fromId, type Row, toId } from '../engine/values.ts';
 import { addDmarcReport } from './dmarc-reports.ts';
 import { countOpenMessages } from './domains.ts';
 import { insertEvent } from './events.ts';
-import { labelsFromText } from './letters.ts';
+import { labelsFromRow } from './letters.ts';
 import { suppressHardBounce } from './queue.ts';
 import { classifyReturned, countReturned, settleReturned } from './returned-mail.ts';
 import { insertSuppression } from './suppressions.ts';
@@ -89,7 +89,7 @@ function findReported(db: Transaction, messageId: string): ReportedMessage | nul
   const row = db
     .sql(
       `SELECT m.id, m.tenant_id, m.submission_id, m.recipient, m.state, m.attempts, m.created_at,
-         coalesce(s.from_address, '') AS from_address, coalesce(s.subject, '') AS subject, s.labels,
+         coalesce(s.from_address, '') AS from_address, coalesce(s.subject, '') AS subject, s.labels, s.header_message_id,
          coalesce(d.name, '') AS from_domain, g.mx_group, t.bounces_domain
        FROM messages m LEFT JOIN submissions s ON s.id = m.submission_id LEFT JOIN domains d ON d.id = s.domain_id
        LEFT JOIN lanes l ON l.id = m.lane LEFT JOIN groups_of_domains g ON g.domain = l.domain
@@ -105,7 +105,7 @@ function findReported(db: Transaction, messageId: string): ReportedMessage | nul
     from: row.from_address as string,
     fromDomain: row.from_domain as string,
     subject: row.subject as string,
-    labels: labelsFromText(row.labels),
+    labels: labelsFromRow(row),
     state: row.state as ReportedMessage['state'],
     attempts: row.attempts as number,
     createdAt: row.created_at as number,

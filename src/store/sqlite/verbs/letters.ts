@@ -7,7 +7,9 @@ import type { Row } from '../engine/values.ts';
 
 /** Null when there are none: that is how nearly all rows are. */
 export function labelsText(labels: Labels | null | undefined): string | null {
-  return labels && (labels.tags || labels.metadata) ? JSON.stringify(labels) : null;
+  if (!labels || !(labels.tags || labels.metadata)) return null;
+  const { tags, metadata } = labels;
+  return JSON.stringify({ tags, metadata });
 }
 
 /** A damaged row must not keep its message from being sent: it loses its labels. */
@@ -19,6 +21,12 @@ export function labelsFromText(text: unknown): Labels | null {
   } catch {
     return null;
   }
+}
+
+/** Of a row with `labels` and `header_message_id`. */
+export function labelsFromRow({ labels: text, header_message_id: headerMessageId }: Row): Labels | null {
+  const given = labelsFromText(text);
+  return typeof headerMessageId === 'string' ? { tags: null, metadata: null, ...given, headerMessageId } : given;
 }
 
 type StoredMailbox = [name: string | null, address: string];

@@ -14,7 +14,7 @@ import type { CopyKind, LaneNotice, RejectedRecipient } from '../../submissions.
 import type { Connection, Transaction, Work } from '../engine/connection.ts';
 import type { Queries } from '../engine/statements.ts';
 import { fromId, type Row, toId } from '../engine/values.ts';
-import { labelsFromText } from './letters.ts';
+import { labelsFromRow } from './letters.ts';
 import { findClaimable, laneFromRow, WAITING } from './queue.ts';
 
 type QueueViewVerbs = Work<
@@ -66,7 +66,8 @@ function summaryOf(db: Transaction, after: number): Row[] {
 export function getMessage(db: Queries, id: string): MessageDetail | null {
   const row = db
     .sql(
-      `SELECT m.*, coalesce(s.from_address, '') AS from_address, coalesce(s.subject, '') AS subject, s.labels
+      `SELECT m.*, coalesce(s.from_address, '') AS from_address, coalesce(s.subject, '') AS subject, s.labels, s.source,
+         s.header_message_id
        FROM messages m LEFT JOIN submissions s ON s.id = m.submission_id WHERE m.id = +?`,
     )
     .get(toId(id)) as Row | undefined;
@@ -76,7 +77,8 @@ export function getMessage(db: Queries, id: string): MessageDetail | null {
     ...messageFromRow(row),
     from: row.from_address as string,
     subject: row.subject as string,
-    labels: labelsFromText(row.labels),
+    labels: labelsFromRow(row),
+    source: row.source as MessageDetail['source'],
     attemptList: attempts.map(attemptFromRow),
   };
 }
@@ -84,7 +86,8 @@ export function getMessage(db: Queries, id: string): MessageDetail | null {
 function findSubmission(db: Queries, tenantId: string, id: string): SubmissionDetail | null {
   const row = db
     .sql(
-      'SELECT created_at, send_at, from_address, subject, labels, rejected FROM submissions WHERE tenant_id = +? AND id = +?',
+      `SELECT created_at, send_at, from_address, subject, labels, rejected, source, header_message_id FROM submissions
+       WHERE tenant_id = +? AND id = +?`,
     )
     .get(toId(tenantId), toId(id)) as Row | undefined;
   if (!row) return null;
@@ -95,7 +98,8 @@ function findSubmission(db: Queries, tenantId: string, id: string): SubmissionDe
     sendAt: row.send_at as number | null,
     from: row.from_address as string,
     subject: row.subject as string,
-    labels: labelsFromText(row.labels),
+    labels: labelsFromRow(row),
+    source: row.source as MessageDetail['source'],
     messages: (messages.all(toId(id)) as Row[]).map((message) => ({
       id: fromId(message.id),
       recipient: message.recipient as string,

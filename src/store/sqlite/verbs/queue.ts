@@ -12,7 +12,7 @@ import type { Transaction, Work } from '../engine/connection.ts';
 import { fromId, type Row, toFlag, toId } from '../engine/values.ts';
 import { countOpenMessages } from './domains.ts';
 import { insertEvent } from './events.ts';
-import { labelsFromText } from './letters.ts';
+import { labelsFromRow } from './letters.ts';
 import { insertPlatformSuppression, insertSuppression } from './suppressions.ts';
 
 type QueueVerbs = Work<
@@ -45,7 +45,7 @@ export function laneFromRow(row: Row): LaneNotice {
 // Outer joins: a message whose other rows are damaged must be found too, to be parked with a reason.
 export const CLAIMED_COLUMNS = `m.id, m.tenant_id, m.submission_id, m.lane, m.recipient, m.attempts, m.created_at,
   m.expires_at, m.notices, m.source_address, coalesce(s.from_address, '') AS from_address, coalesce(s.subject, '') AS subject,
-  s.labels, s.send_at, coalesce(d.name, '') AS from_domain
+  s.labels, s.header_message_id, s.send_at, coalesce(d.name, '') AS from_domain
   FROM messages m LEFT JOIN submissions s ON s.id = m.submission_id LEFT JOIN domains d ON d.id = s.domain_id`;
 
 /** `attemptStep` 1: the attempt that begins now; 0: the last one made. */
@@ -59,7 +59,7 @@ export function claimedFromRow(row: Row, attemptStep: 0 | 1): ClaimedMessage {
     from: row.from_address as string,
     fromDomain: row.from_domain as string,
     subject: row.subject as string,
-    labels: labelsFromText(row.labels),
+    labels: labelsFromRow(row),
     attempt: (row.attempts as number) + attemptStep,
     createdAt: row.created_at as number,
     sendAt: row.send_at as number | null,

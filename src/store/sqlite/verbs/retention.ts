@@ -6,6 +6,7 @@ import { fromId, type Row, toId } from '../engine/values.ts';
 import { eraseBatches } from './batches.ts';
 import { eventsCountedTo } from './figures.ts';
 import { submissionsCountedTo } from './tag-figures.ts';
+import { forgetWritten } from './written-mails.ts';
 
 /** Rows are read in such batches, and the time is checked after each row. */
 const ROWS_AT_ONCE = 100;
@@ -130,9 +131,12 @@ function eraseMessage(db: Transaction, id: Buffer, submission: Buffer): void {
 
 /** Returns how many were there: one or none. */
 function deleteContent(db: Transaction, submission: Buffer): number {
-  const of = 'SELECT content_id FROM submissions WHERE id = +?';
-  db.sql(`DELETE FROM attachments WHERE content_id = (${of})`).run(submission);
-  return db.sql(`DELETE FROM contents WHERE id = (${of})`).run(submission).changes;
+  const of = db.sql('SELECT tenant_id, content_id, source FROM submissions WHERE id = +?');
+  const row = of.get(submission) as Row | undefined;
+  if (!row) return 0;
+  if (row.source !== null) forgetWritten(db, row.tenant_id as Buffer, submission);
+  db.sql('DELETE FROM attachments WHERE content_id = +?').run(row.content_id);
+  return db.sql('DELETE FROM contents WHERE id = +?').run(row.content_id).changes;
 }
 
 /** With their webhook deliveries: a tenant has few webhooks, and the key of deliveries begins with the webhook. */

@@ -16,6 +16,7 @@ import { countOpenMessages } from './domains.ts';
 import { countAccepted } from './figures.ts';
 import { insertAttachments, labelsText, listsText } from './letters.ts';
 import { ownSuppressionReason, suppressionReason } from './suppressions.ts';
+import { linkWritten } from './written-mails.ts';
 
 export function submissionVerbs(db: Transaction): Work<Pick<SubmissionStore, 'accept' | 'findReceipt'>> {
   return {
@@ -130,8 +131,9 @@ function insertSubmission(
   const inserted = db
     .sql(
       `INSERT INTO submissions (id, tenant_id, api_key_id, domain_id, content_id, idempotency_key, from_address,
-         from_name, subject, rejected, labels, track_opens, track_clicks, send_at, created_at)
-       VALUES (+?, +?, +?, +?, +?, +?, +?, +?, +?, +?, +?, +?, +?, +?, +?)
+         from_name, subject, rejected, labels, track_opens, track_clicks, send_at, source, header_message_id,
+         created_at)
+       VALUES (+?, +?, +?, +?, +?, +?, +?, +?, +?, +?, +?, +?, +?, +?, +?, +?, +?)
        ON CONFLICT (tenant_id, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING`,
     )
     .run(
@@ -149,10 +151,13 @@ function insertSubmission(
       toOptionalFlag(submission.tracking?.opens),
       toOptionalFlag(submission.tracking?.clicks),
       submission.sendAt ?? null,
+      submission.written?.source ?? null,
+      submission.written?.messageId ?? null,
       submission.acceptedAt,
     );
   if (inserted.changes === 1) {
     insertAttachments(db, content.lastInsertRowid, submission);
+    linkWritten(db, submission);
     return null;
   }
   db.sql('DELETE FROM contents WHERE id = +?').run(content.lastInsertRowid);

@@ -33,6 +33,7 @@ export function suppressionVerbs(db: Transaction): Work<SuppressionStore> {
         .get(toId(tenantId), address);
       return row === undefined ? null : suppressionFromRow(row as Row);
     },
+    findReasonAgainst: (tenantId, address, now) => suppressionReason(db, tenantId, address, now),
     searchSuppressions: (tenantId, search) =>
       searchSuppressions(db, tenantId, { ...search, scanned: Math.max(search.limit, MAX_SUPPRESSIONS_SEARCHED) }),
     listSuppressions: (tenantId, page) => {

@@ -4,7 +4,7 @@ import type { HitUpdate, LinkHits, LinkIndex, TrackedMessage, TrackingStore } fr
 import type { Transaction, Work } from '../engine/connection.ts';
 import { fromId, type Row, toId } from '../engine/values.ts';
 import { insertEvent } from './events.ts';
-import { labelsFromText } from './letters.ts';
+import { labelsFromRow } from './letters.ts';
 
 const PIXEL = -1;
 
@@ -21,7 +21,7 @@ export function trackingVerbs(db: Transaction): Work<TrackingStore> {
 function findTracked(db: Transaction, tenantId: string, messageId: string): TrackedMessage | null {
   const rows = db
     .sql(
-      `SELECT m.submission_id, m.recipient, m.state, m.finished_at, m.attempts, s.from_address, s.subject, s.labels, d.name AS from_domain,
+      `SELECT m.submission_id, m.recipient, m.state, m.finished_at, m.attempts, s.from_address, s.subject, s.labels, s.header_message_id, d.name AS from_domain,
          link, hits, events, last_at, last_event_at
        FROM messages m JOIN submissions s ON s.id = m.submission_id JOIN domains d ON d.id = s.domain_id
          LEFT JOIN link_hits ON message_id = m.id
@@ -38,7 +38,7 @@ function findTracked(db: Transaction, tenantId: string, messageId: string): Trac
     fromDomain: message.from_domain as string,
     recipient: message.recipient as string,
     subject: message.subject as string,
-    labels: labelsFromText(message.labels),
+    labels: labelsFromRow(message),
     state: message.state as MessageState,
     finishedAt: message.finished_at as number | null,
     attempts: message.attempts as number,

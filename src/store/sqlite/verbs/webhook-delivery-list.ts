@@ -9,6 +9,7 @@ import {
   type WebhookDeliveryStore,
 } from '../../webhooks.ts';
 import type { Transaction, Work } from '../engine/connection.ts';
+import type { Queries } from '../engine/statements.ts';
 import { fromId, type Row, toId } from '../engine/values.ts';
 
 export function deliveryListVerbs(db: Transaction): Work<Pick<WebhookDeliveryStore, 'listWebhookDeliveries'>> {
@@ -89,7 +90,8 @@ function positionOf(row: Row): DeliveryPosition {
   return { at: row.position as number, eventId: fromId(row.event_id) };
 }
 
-function deliveryFromRow(db: Transaction, row: Row): DeliveryView {
+/** Of a delivery with `event_id` and `type` of its event. */
+export function deliveryFromRow(db: Queries, row: Row): DeliveryView {
   return {
     eventId: fromId(row.event_id),
     eventType: row.type as DeliveryView['eventType'],
@@ -102,7 +104,7 @@ function deliveryFromRow(db: Transaction, row: Row): DeliveryView {
 }
 
 /** An attempt in progress is counted already, but not recorded. */
-function lastAttemptOf(db: Transaction, { webhook_id, event_seq, attempts, leased }: Row): DeliveryView['lastAttempt'] {
+function lastAttemptOf(db: Queries, { webhook_id, event_seq, attempts, leased }: Row): DeliveryView['lastAttempt'] {
   const find = db.sql('SELECT * FROM webhook_attempts WHERE webhook_id = +? AND event_seq = +? AND number = +?');
   const row = find.get(webhook_id, event_seq, (attempts as number) - (leased as number)) as Row | undefined;
   if (row === undefined) return null;

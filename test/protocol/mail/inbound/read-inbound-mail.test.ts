@@ -6,6 +6,7 @@ import { loadBounceRules, SHIPPED_RULES } from '../../../../src/classify/load-ru
 import { composeArf } from '../../../../src/protocol/mail/arf.ts';
 import { composeDsn } from '../../../../src/protocol/mail/dsn.ts';
 import { readInboundMail } from '../../../../src/protocol/mail/inbound/read-inbound-mail.ts';
+import { postfixBounceOf } from '../../../support/bounce-mail.ts';
 import { ProcessorTime } from '../../../support/patience.ts';
 
 const ORIGINAL = [
@@ -110,6 +111,30 @@ t.test('a redacted complaint keeps the tokens', async (t) => {
     recipients: [],
     original: { feedbackIds: ['0197:abc'], returnPaths: ['babcdef@bounces.acme.test'] },
   });
+});
+
+t.test('a report is read without the end of the original that it returns', (t) => {
+  const raw = Buffer.from(
+    'Message-ID: <019a9b70-4d10-7000-8b1e-5a2f7c9d3e10@acme.test>\r\nFrom: a@acme.test\r\nTo: jo@example.test\r\n\r\nHi',
+  );
+  const sent = { from: 'b1@bounces.test', to: 'jo@example.test', raw, session: '1', secure: false };
+  const whole = postfixBounceOf(sent, 12 * 1024 * 1024);
+  const originalAt = whole.indexOf('Content-Type: multipart/mixed');
+  for (const end of [whole.length, whole.length - 10, 16 * 1024 * 1024, 1024 * 1024, originalAt]) {
+    const cut = whole.subarray(0, whole.lastIndexOf('\r\n', end) + 2);
+    const found = readInboundMail(cut, { hasNullSender: true, returnPath: { recipient: 'jo@example.test' } });
+    t.match(
+      found,
+      {
+        kind: 'report',
+        recipients: [{ address: 'jo@example.test', action: 'failed', status: '5.1.1' }],
+        reportingMta: 'relay.receiver.test',
+        original: { messageId: '019a9b70-4d10-7000-8b1e-5a2f7c9d3e10@acme.test' },
+      },
+      `${cut.length} of ${whole.length} bytes`,
+    );
+  }
+  t.end();
 });
 
 t.test('many recipients, in any order of fields, with blank lines where they please', async (t) => {

@@ -1,0 +1,38 @@
+// The certificates that the daemon gets by itself (tls.acme): what is in the database, and why a directory has issued none.
+import { toTimestamp } from '../base/clock.ts';
+import type { DaemonAnswer, StoredCertificate } from './doctor-settings.ts';
+import { type Finding, fine, type Remedy, warning, wrong } from './finding.ts';
+
+type About = Pick<Finding, 'check' | 'subject'>;
+
+const REMEDY: Remedy = {
+  advice:
+    'each of these names must resolve to this machine, and its port 80 (443 with tls.acme_challenge = "tls-alpn-01") must be reachable from the Internet; the daemon tries again by itself',
+};
+/** The timer of the daemon that gets them. */
+const TIMER = 'certificates';
+
+/** `daemon` knows what stops attempts before they are made: a port that is taken. */
+export function judgeStored(
+  about: About,
+  stored: StoredCertificate | null,
+  { daemon, now }: { daemon: DaemonAnswer; now: number },
+): Finding {
+  const failure = failureOf(stored);
+  if (!stored || stored.notAfter === null) {
+    const timer = daemon.kind === 'running' ? daemon.facts.timers.find(({ name }) => name === TIMER) : undefined;
+    const reason = failure ?? timer?.last_result ?? 'the daemon has not tried yet';
+    return wrong(about, `is self-signed, because the directory has issued none: ${reason}`, REMEDY);
+  }
+  const until = toTimestamp(stored.notAfter);
+  const next = toTimestamp(stored.nextAttemptAt);
+  if (stored.notAfter <= now) return wrong(about, `expired at ${until}: ${failure ?? `next attempt ${next}`}`, REMEDY);
+  if (failure !== null) return warning(about, `is valid until ${until}, but was not renewed: ${failure}`, REMEDY);
+  return fine(about, `is valid until ${until}, and is renewed from ${next} on`);
+}
+
+function failureOf(stored: StoredCertificate | null): string | null {
+  if (!stored?.failure) return null;
+  const { reason, at } = stored.failure;
+  return `${reason} (${toTimestamp(at)}, attempt ${stored.failures}; next attempt ${toTimestamp(stored.nextAttemptAt)})`;
+}

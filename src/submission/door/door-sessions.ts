@@ -1,0 +1,295 @@
+// The sessions of the SMTP door, over both of its ports: what each command is answered, and when a session ends. A
+// session that must end while its mail is whole and being stored ends after the reply: a client that does not hear the
+// 250 would send the mail a second time.
+
+import type { TLSSocket } from 'node:tls';
+import type { SMTPServerAuthentication, SMTPServerDataStream, SMTPServerOptions, SMTPServerSession } from 'smtp-server';
+import type { Clock } from '../../base/clock.ts';
+import { describeError } from '../../base/errors.ts';
+import type { Logger } from '../../observe/log.ts';
+import { PeerGate } from '../../smtp-listener/peer-gate.ts';
+import { ReceptionMemory } from '../../smtp-listener/reception-memory.ts';
+import { answering, type SmtpReply, toError } from '../../smtp-listener/smtp-reply.ts';
+import type { StrictSmtpServer } from '../../smtp-listener/strict-server.ts';
+import type { DoorRecipient, TakeMail } from './arriving-mail.ts';
+import { type CountAtDoor, mailOutcome, recipientOutcome } from './door-counts.ts';
+import * as fixed from './door-limits.ts';
+import { refusing, signedIn } from './handler-answers.ts';
+import { isRefused, type KeyLoginOptions, KeyLogins, type Login, type LoginRefusal } from './key-logins.ts';
+import { MailContent, NO_ROOM } from './mail-content.ts';
+import { type RecipientOptions, readRecipient } from './read-recipient.ts';
+import * as replies from './replies.ts';
+
+export interface DoorSessionOptions extends Omit<KeyLoginOptions, 'store' | 'connectionsPerKey'> {
+  /** Its name in the greeting. */
+  name: string;
+  store: KeyLoginOptions['store'] & RecipientOptions['store'];
+  limits: { maxBytes: number; connections: number; connectionsPerPeer: number; connectionsPerKey: number };
+  timeouts?: { idleMs?: number; sessionMs?: number; closeMs?: number };
+  /** Why no mail is accepted at the moment; null: it is accepted. */
+  refusal(): string | null;
+  staysUsable?: RecipientOptions['staysUsable'];
+  takeMail: TakeMail;
+  count?: CountAtDoor;
+  clock: Clock;
+  log: Logger;
+}
+
+interface OpenSession {
+  server: StrictSmtpServer;
+  session: SMTPServerSession;
+  ip: string;
+  tls: string | null;
+  login: Login | null;
+  /** Of the current mail, by key. */
+  recipients: Map<string, DoorRecipient>;
+  /** Of the mail that is arriving or being stored. */
+  content: MailContent | null;
+  timer: NodeJS.Timeout;
+  /** How it ends when its mail is answered. */
+  lastWords: SmtpReply | null;
+}
+
+export class DoorSessions {
+  readonly #options: DoorSessionOptions;
+  readonly #gate: PeerGate;
+  readonly #logins: KeyLogins;
+  readonly #memory: ReceptionMemory;
+  /** By session ID; refused connections have none. */
+  readonly #open = new Map<string, OpenSession>();
+  readonly #answers = new Set<Promise<void>>();
+  readonly #count: CountAtDoor;
+  #isClosing = false;
+
+  constructor(options: DoorSessionOptions) {
+    const { clock, limits, store, takeCall, keyUsed } = options;
+    this.#options = options;
+    this.#count = options.count ?? (() => {});
+    this.#memory = new ReceptionMemory(fixed.MAX_MAILS_ARRIVING * limits.maxBytes);
+    const { connectionsPerKey } = limits;
+    this.#logins = new KeyLogins({ store, clock, connectionsPerKey, takeCall, keyUsed });
+    this.#gate = new PeerGate(clock, {
+      connections: limits.connections,
+      connectionsPerPeer: limits.connectionsPerPeer,
+      connectionsPerMinute: fixed.CONNECTIONS_PER_MINUTE,
+      // Keys have rates of their own, and recipients are refused to those with a key only.
+      mailsPerMinute: Number.POSITIVE_INFINITY,
+      refusalsPerMinute: Number.POSITIVE_INFINITY,
+    });
+  }
+
+  get openConnections(): number {
+    return this.#open.size;
+  }
+
+  /** `server` is the one that gets these options. */
+  serverOptions(server: () => StrictSmtpServer, hasTls: boolean): SMTPServerOptions {
+    const { name, limits, timeouts } = this.#options;
+    return {
+      name,
+      banner: 'Postrider',
+      size: limits.maxBytes,
+      authMethods: ['PLAIN', 'LOGIN'],
+      authRequiredMessage: replies.AUTH_REQUIRED,
+      // Whether AUTH is safe without TLS is decided for each connection (door-server.ts).
+      allowInsecureAuth: true,
+      hideENHANCEDSTATUSCODES: false,
+      // WIZ, SHELL and KILL are jokes that smtp-server implements.
+      disabledCommands: ['WIZ', 'SHELL', 'KILL', ...(hasTls ? [] : ['STARTTLS'])],
+      disableReverseLookup: true,
+      logger: false,
+      // Only for what does not get as far as our own limit, which gives the reason.
+      maxClients: 2 * limits.connections,
+      maxCommandLength: fixed.MAX_COMMAND_CHARACTERS,
+      socketTimeout: timeouts?.idleMs ?? fixed.IDLE_MS,
+      closeTimeout: timeouts?.closeMs ?? fixed.CLOSE_MS,
+      onConnect: (session, done) => done(this.#onConnect(session, server())),
+      onSecure: (socket, session, done) => done(this.#onSecure(socket as TLSSocket, session)),
+      onAuth: (auth, session, done) =>
+        void this.#onAuth(auth, session).then(signedIn(done), () => done(toError(replies.NO_LOGIN))),
+      onMailFrom: (_, session, done) =>
+        void this.#onMailFrom(session).then(
+          ...refusing(done, (refusal) => refusal && this.#count('mail', mailOutcome(refusal))),
+        ),
+      onRcptTo: ({ address }, session, done) =>
+        void this.#onRecipient(address, session).then(
+          ...refusing(done, (refusal) => this.#count('recipient', recipientOutcome(refusal))),
+        ),
+      onData: (stream, session, done) => {
+        const answered = this.#onData(stream, session).then(...answering(done, replies.NOT_STORED));
+        this.#track(answered, session);
+      },
+      onClose: (session) => this.#onClose(session),
+    };
+  }
+
+  /** Ends the sessions; mail whose final dot has come is stored and answered before. */
+  async close(): Promise<void> {
+    this.#isClosing = true;
+    for (const opened of this.#open.values()) if (opened.content === null) this.#end(opened, replies.SHUTTING_DOWN);
+    const endAll = () => {
+      for (const opened of this.#open.values()) this.#end(opened, replies.SHUTTING_DOWN);
+    };
+    const timer = setTimeout(endAll, this.#options.timeouts?.closeMs ?? fixed.CLOSE_MS);
+    while (this.#answers.size > 0) await Promise.allSettled(this.#answers);
+    clearTimeout(timer);
+    endAll();
+  }
+
+  #track(answered: Promise<void>, session: SMTPServerSession): void {
+    const over = answered.then(() => {
+      this.#answers.delete(over);
+      const opened = this.#open.get(session.id);
+      if (!opened) return;
+      opened.content = null;
+      if (opened.lastWords || this.#isClosing) this.#end(opened, opened.lastWords ?? replies.SHUTTING_DOWN);
+    });
+    this.#answers.add(over);
+  }
+
+  #end(opened: OpenSession, words: SmtpReply): void {
+    if (opened.content?.isWhole) {
+      opened.lastWords = words;
+      return;
+    }
+    opened.server.connectionOf(opened.session)?.send(words.code, words.text);
+    // Otherwise a client that keeps its side open would hold up what reads it.
+    opened.content?.abandon();
+  }
+
+  #onConnect(session: SMTPServerSession, server: StrictSmtpServer): Error | null {
+    const ip = session.remoteAddress;
+    if (this.#isClosing) return toError(replies.SHUTTING_DOWN);
+    const verdict = this.#gate.enter(ip);
+    this.#count('connection', verdict.decision === 'allow' ? 'accepted' : 'refused');
+    if (verdict.decision === 'refuse') {
+      this.#options.log.info({ remote_ip: ip, reason: verdict.reason }, 'submission connection rejected');
+      return toError({ code: 421, text: `4.7.0 ${verdict.reason}` });
+    }
+    const sessionMs = this.#options.timeouts?.sessionMs ?? fixed.SESSION_MS;
+    const opened: OpenSession = {
+      server,
+      session,
+      ip,
+      tls: null,
+      login: null,
+      recipients: new Map(),
+      content: null,
+      timer: setTimeout(() => this.#end(opened, replies.SESSION_OVER), sessionMs),
+      lastWords: null,
+    };
+    this.#open.set(session.id, opened);
+    return null;
+  }
+
+  #onClose(session: SMTPServerSession): void {
+    const opened = this.#open.get(session.id);
+    if (!opened) return;
+    clearTimeout(opened.timer);
+    this.#open.delete(session.id);
+    this.#signOut(opened);
+    this.#gate.leave(opened.ip);
+  }
+
+  /** RFC 3207 section 4.2: what was said before TLS does not count. */
+  #onSecure(socket: TLSSocket, session: SMTPServerSession): null {
+    const opened = this.#open.get(session.id);
+    if (!opened) return null;
+    opened.server.enforceCrlfAgain(session);
+    opened.tls = socket.getProtocol();
+    this.#signOut(opened);
+    return null;
+  }
+
+  #signOut(opened: OpenSession): void {
+    if (opened.login) this.#logins.leave(opened.login);
+    opened.login = null;
+  }
+
+  async #onAuth({ password }: SMTPServerAuthentication, session: SMTPServerSession): Promise<LoginRefusal | string> {
+    const { log } = this.#options;
+    const ip = session.remoteAddress;
+    const login = await this.#logins.enter(password ?? '', ip).catch((error: unknown) => {
+      log.error({ error }, `an API key could not be checked: ${describeError(error)}`);
+      return replies.NO_LOGIN;
+    });
+    this.#count('login', isRefused(login) ? login.why : 'accepted');
+    if (isRefused(login)) {
+      log.info({ remote_ip: ip, reply: `${login.code} ${login.text}` }, 'submission login rejected');
+      return login;
+    }
+    const opened = this.#open.get(session.id);
+    if (opened) opened.login = login;
+    else this.#logins.leave(login); // The connection was lost meanwhile.
+    return login.publicId;
+  }
+
+  async #onMailFrom(session: SMTPServerSession): Promise<SmtpReply | null> {
+    const { opened, login } = this.#signedIn(session);
+    if (this.#isClosing) return replies.SHUTTING_DOWN;
+    if (session.envelope.requireTLS) return replies.NO_REQUIRETLS;
+    opened.recipients = new Map();
+    const refusal = await this.#logins.refusalOfCall(login);
+    if (refusal) return refusal;
+    const closed = this.#options.refusal();
+    if (closed !== null) return { code: 451, text: `4.3.2 No mail is accepted at the moment: ${closed}` };
+    return this.#memory.isFull ? NO_ROOM : null;
+  }
+
+  async #onRecipient(address: string, session: SMTPServerSession): Promise<SmtpReply | null> {
+    const { opened, login } = this.#signedIn(session);
+    const { store, clock, staysUsable } = this.#options;
+    const options = { store, clock, ...(staysUsable && { staysUsable }) };
+    const read = await readRecipient(address, login.sender.tenantId, options);
+    if (read.kind === 'refused') return read.reply;
+    const { recipients } = opened;
+    if (recipients.has(read.key)) return null;
+    if (recipients.size >= replies.MAX_RECIPIENTS) return replies.TOO_MANY_RECIPIENTS;
+    recipients.set(read.key, read.recipient);
+    return null;
+  }
+
+  /** The text after 250, or a refusal. */
+  #onData(stream: SMTPServerDataStream, session: SMTPServerSession): Promise<string | Error> {
+    const { opened, login } = this.#signedIn(session);
+    const { maxBytes } = this.#options.limits;
+    return this.#memory.hold(async (take) => {
+      const content = new MailContent(stream, { maxBytes, take });
+      opened.content = content;
+      const reply = await this.#take(opened, login, content);
+      this.#count('mail', content.isLost ? 'lost' : mailOutcome(reply));
+      if (reply.code === 250) return reply.text;
+      const { tenantId: tenant_id } = login.sender;
+      this.#options.log.info(
+        { tenant_id, remote_ip: opened.ip, reply: `${reply.code} ${reply.text}` },
+        'submission rejected',
+      );
+      if (content.endsSession) {
+        const connection = opened.server.connectionOf(session);
+        connection?.send(reply.code, reply.text);
+        connection?.close();
+      }
+      return toError(reply);
+    });
+  }
+
+  async #take({ recipients, ip, tls }: OpenSession, { sender }: Login, content: MailContent): Promise<SmtpReply> {
+    const { takeMail, log } = this.#options;
+    const mail = { sender, recipients: [...recipients.values()], remoteIp: ip, tls };
+    const reply = await takeMail(mail, content).catch((error: unknown) => {
+      if (content.refusal === null && !content.isLost) {
+        log.error({ error, tenant_id: sender.tenantId }, `a mail could not be accepted: ${describeError(error)}`);
+      }
+      return replies.NOT_STORED;
+    });
+    // A lost connection needs no answer.
+    await content.drain().catch(() => {});
+    return content.refusal ?? reply;
+  }
+
+  #signedIn(session: SMTPServerSession): { opened: OpenSession; login: Login } {
+    const opened = this.#open.get(session.id);
+    if (!opened?.login) throw new Error('a session without a login passed AUTH');
+    return { opened, login: opened.login };
+  }
+}
