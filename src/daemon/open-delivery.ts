@@ -29,10 +29,12 @@ export function openDelivery(
   endWatch: EndWatch,
 ): Promise<Delivery> {
   const { delivery, service } = config;
-  const { store, clock, ids, log, identity, folder, bounceRules } = foundation;
+  const { store, ownership, journal, clock, ids, log, identity, folder, bounceRules } = foundation;
   const shaping = shapingSettings(config);
   return startDelivery({
     store,
+    ownership,
+    journal,
     resolver,
     secondLooks,
     addresses,
@@ -45,7 +47,6 @@ export function openDelivery(
     ...attemptObserver(foundation.metrics),
     ...recordObserver(foundation.traces),
     random: Math.random,
-    journalFile: folder.resultJournal,
     courier: {
       databaseFile: folder.database,
       masterKeys,
@@ -74,10 +75,11 @@ export function openDelivery(
 
 /** With its own resolver: look-ups for dead endpoints must not delay mail. */
 export function openWebhooks(
-  { store, vault, clock, ids, log, traces }: Foundation,
+  { store, ownership, vault, clock, ids, log, traces }: Foundation,
   { servers, policy, notify }: { servers: readonly string[] } & Pick<WebhooksKit, 'policy' | 'notify'>,
 ): Promise<RunningWebhooks> {
   const resolver = createResolver({ servers, clock, maxConcurrent: WEBHOOK_LOOKUPS });
   const { onCalled } = callObserver(traces);
-  return startWebhooks({ store, vault, clock, ids, log, resolver, random: Math.random, policy, notify, onCalled });
+  const parts = { store, ownership, vault, clock, ids, log, resolver };
+  return startWebhooks({ ...parts, random: Math.random, policy, notify, onCalled });
 }

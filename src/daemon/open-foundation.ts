@@ -12,6 +12,7 @@ import type { BounceRules } from '../classify/classify-reply.ts';
 import { loadBounceRules, SHIPPED_RULES } from '../classify/load-rules.ts';
 import type { Config } from '../config/keys.ts';
 import { configWarnings } from '../config/rules.ts';
+import type { ResultJournal } from '../delivery/outcome/result-journal.ts';
 import { loadServiceIdentity, type ServiceIdentity } from '../domains/service-identity.ts';
 import { HIT_VERBS, type HitVerbs } from '../links/hit-verbs.ts';
 import { gateFaults } from '../observe/fault-gate.ts';
@@ -23,6 +24,7 @@ import type { MailTraces } from '../observe/traces/mail-traces.ts';
 import { type DataFolder, dataFolder, makeDataFolder } from '../operator/data-folder.ts';
 import { loadMasterKeys } from '../operator/master-key.ts';
 import { backUpBeforeUpgrade } from '../operator/upgrade-backup.ts';
+import type { Ownership } from '../store/owners.ts';
 import type { PortalReads } from '../store/reads.ts';
 import { lockDataFolder } from '../store/sqlite/engine/data-lock.ts';
 import { refuseEmptiedDatabase } from '../store/sqlite/engine/emptied-database.ts';
@@ -32,6 +34,7 @@ import type { Store } from '../store/store.ts';
 import { KeyUses } from '../tenants/key-uses.ts';
 import { makeRoom } from '../upkeep/make-room.ts';
 import { openMailTraces } from './open-traces.ts';
+import { takeSlots } from './take-slots.ts';
 
 export interface Foundation {
   clock: Clock;
@@ -39,6 +42,9 @@ export interface Foundation {
   log: Logger;
   folder: DataFolder;
   store: Store;
+  /** What this daemon works on. */
+  ownership: Ownership;
+  journal: ResultJournal;
   /** On the writer thread. */
   hitVerbs: HitVerbs;
   /** For pages that read many rows; starts with the first of them. */
@@ -113,6 +119,7 @@ export async function openFoundation(
   opened.add(() => reading.close());
   const { reads } = reading;
   await intake.check();
+  const { ownership, journal } = await takeSlots({ store, clock, log, folder }, opened);
 
   const masterKeys = loadMasterKeys(config, (message) => log.warn({}, message));
   const vault = new Vault(masterKeys);
@@ -120,7 +127,7 @@ export async function openFoundation(
   const identity = await loadServiceIdentity({ store, vault, clock, dkim: { domain, selector } });
   if (identity.dkimIsNew)
     log.warn(serviceDkimRecord(identity), "publish this record: it holds the key of the service's own signature");
-  const held = { clock, ids, log, folder, store, hitVerbs: store, reads, intake, vault, identity };
+  const held = { clock, ids, log, folder, store, ownership, journal, hitVerbs: store, reads, intake, vault, identity };
   return { foundation: { ...held, bounceRules, keyUses, rates: new RateLimiter(clock), metrics, traces }, masterKeys };
 }
 

@@ -41,7 +41,7 @@ export async function openMetricsListener(
 }
 
 async function figuresOf(
-  { store, clock, intake }: Foundation,
+  { store, ownership, clock, intake }: Foundation,
   sources: MetricSources & { residentBytes(): number },
 ): Promise<Figures> {
   const now = clock.now();
@@ -50,7 +50,7 @@ async function figuresOf(
     store.figures.countOpenMessages(),
     store.queue.listQueue({ limit: 1 }),
     store.reputation.listDoubtedReceivers(),
-    webhookFigures(store, now),
+    webhookFigures(store, ownership.slots, now),
     store.tenants.listTenants(),
     sources.reputation.ownTrouble(),
   ]);
@@ -73,12 +73,13 @@ async function figuresOf(
   };
 }
 
-async function webhookFigures(store: Pick<Store, 'webhooks'>, now: number) {
+async function webhookFigures(store: Pick<Store, 'webhooks'>, slots: readonly number[], now: number) {
   let webhookLagMs = 0;
   let webhooksWaiting = 0;
   let after: string | null = null;
   for (let seen = 0; seen < MAX_WEBHOOKS; seen += PAGE) {
     const { found, last }: Awaited<ReturnType<Store['webhooks']['dueWebhooks']>> = await store.webhooks.dueWebhooks(
+      slots,
       after,
       PAGE,
     );

@@ -12,6 +12,7 @@ import type { Resolver } from '../protocol/dns/resolver.ts';
 import type { SecondLooks } from '../protocol/dns/second-look.ts';
 import { parseAddress } from '../protocol/mail/address.ts';
 import { bindProblem } from '../protocol/smtp/dial.ts';
+import type { Ownership } from '../store/owners.ts';
 import { dayOf, SOURCE_MEMORY_DAYS } from '../store/source-addresses.ts';
 import type { Store, StoreVerbs } from '../store/store.ts';
 import type { LaneNotice } from '../store/submissions.ts';
@@ -21,7 +22,7 @@ import type { EndWatch } from './outcome/doubted-bounce.ts';
 import { EarlierResults } from './outcome/earlier-results.ts';
 import { handleHostNote } from './outcome/host-notes.ts';
 import { type AttemptResult, type MeasuredAttempt, type RecordedAttempt, Recorder } from './outcome/recorder.ts';
-import { ResultJournal } from './outcome/result-journal.ts';
+import type { ResultJournal } from './outcome/result-journal.ts';
 import { ResultWriter, type UnstoredResults } from './outcome/result-writer.ts';
 import type { GroupLoad } from './queue/group.ts';
 import { MessagesInFlight, OrphanFinder } from './queue/orphans.ts';
@@ -49,8 +50,10 @@ import { Shaping } from './shaping/shaping-state.ts';
 
 export interface DeliveryKit {
   store: Pick<Store, 'queue' | 'transportSecurity' | 'sources' | 'shaping'> & StoreVerbs<{ tenants: 'getTenant' }>;
+  /** The slots whose mail is sent from here. */
+  ownership: Ownership;
   /** Holds results that the database does not accept. */
-  journalFile: string;
+  journal: ResultJournal;
   resolver: Resolver;
   /** Queries other DNS servers before a domain counts as nonexistent. */
   secondLooks: SecondLooks;
@@ -114,7 +117,7 @@ export interface Delivery {
 const LAST_WRITES_MS = 2 * SECOND_MS;
 
 export async function startDelivery(kit: DeliveryKit): Promise<Delivery> {
-  const { clock, ids, random, log, policy, providers, limits, endWatch } = kit;
+  const { ownership, journal, clock, ids, random, log, policy, providers, limits, endWatch } = kit;
   const inFlight = new MessagesInFlight();
   const store = inFlight.tracking(kit.store);
   const pool = openCouriers(kit);
@@ -123,7 +126,6 @@ export async function startDelivery(kit: DeliveryKit): Promise<Delivery> {
   const retryStepsMs = kit.coolDownStepsMs ?? policy.ladder.stepsMs;
   const shaping = await Shaping.open({ store, clock, random, log, providers, limits, retryStepsMs });
   const earliestAttempt = (finding: AttemptResult, dueAt: number) => earliestUnder(shaping, finding, dueAt);
-  const journal = new ResultJournal(kit.journalFile, log);
   const results = new ResultWriter({ store, clock, log, journal, onLanes });
   const { onAttempt, onRecorded } = kit;
   const watches = { endWatch, earliestAttempt, onAttempt, onRecorded };
@@ -135,12 +137,10 @@ export async function startDelivery(kit: DeliveryKit): Promise<Delivery> {
   const earlier = new EarlierResults({ store, journal, clock, log });
   await earlier.store();
   inFlight.hold(earlier.messageIds);
-  const interrupted = await store.queue.recoverInterrupted(clock.now(), earlier.messageIds);
-  if (interrupted > 0) log.warn({ messages: interrupted }, 'messages whose attempt was cut off will be tried again');
   await scheduler.start();
   const schedule = new Schedule({ store, clock, ids, log, staysUsable: kit.staysUsable, onLanes });
   schedule.start();
-  const orphans = new OrphanFinder({ store, inFlight, clock, log, onLanes });
+  const orphans = new OrphanFinder({ store, ownership, inFlight, clock, log, onLanes });
   const sweep = async () => {
     await earlier.store();
     await orphans.sweep();
@@ -168,7 +168,6 @@ export async function startDelivery(kit: DeliveryKit): Promise<Delivery> {
         stopped.then(() => Promise.all([results.flush(), shaping.stop()])),
       );
       results.stop();
-      journal.close();
     },
   };
 }
@@ -176,9 +175,11 @@ export async function startDelivery(kit: DeliveryKit): Promise<Delivery> {
 type SchedulerParts = 'store' | 'routes' | 'pool' | 'recorder' | 'results' | 'shaping' | 'sources';
 
 function openScheduler(kit: DeliveryKit, opened: Pick<SchedulerKit, SchedulerParts>): Scheduler {
-  const { secondLooks, noRoute, endWatch, bounceRules, limits, policy, clock, random, log, readInterfaces } = kit;
+  const { ownership, secondLooks, noRoute, endWatch, bounceRules, limits, policy } = kit;
+  const { clock, random, log, readInterfaces } = kit;
   return new Scheduler({
     ...opened,
+    ownership,
     secondLooks,
     noRoute,
     endWatch,

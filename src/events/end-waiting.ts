@@ -2,7 +2,7 @@
 import type { Clock } from '../base/clock.ts';
 import type { IdSource } from '../base/ids.ts';
 import { noPeer } from '../base/outcome.ts';
-import type { ClaimedMessage } from '../store/queue.ts';
+import type { WaitingMessage } from '../store/queue.ts';
 import type { StoreVerbs } from '../store/store.ts';
 import { type Cancellation, canceledEvent, failedEvent } from './delivery-events.ts';
 
@@ -13,7 +13,7 @@ export interface EndWaitingKit {
 }
 
 /** False when the message is no longer waiting. */
-export function giveUp(kit: EndWaitingKit, message: ClaimedMessage, reason: string): Promise<boolean> {
+export function giveUp(kit: EndWaitingKit, message: WaitingMessage, reason: string): Promise<boolean> {
   const { store, clock, ids } = kit;
   const at = clock.now();
   const facts = { peer: noPeer('prepare', reason), attempt: message.attempt };
@@ -28,7 +28,7 @@ export function giveUp(kit: EndWaitingKit, message: ClaimedMessage, reason: stri
 }
 
 /** False when the message is no longer waiting. */
-export function cancel(kit: EndWaitingKit, message: ClaimedMessage, cancellation: Cancellation): Promise<boolean> {
+export function cancel(kit: EndWaitingKit, message: WaitingMessage, cancellation: Cancellation): Promise<boolean> {
   const { store, clock, ids } = kit;
   const at = clock.now();
   return store.queue.endWaiting({

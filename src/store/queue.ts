@@ -1,6 +1,7 @@
 // Contract: the queue: which messages are waiting, being sent or finished.
 import type { BounceType, PeerFacts } from '../base/outcome.ts';
 import type { NewEvent } from './events.ts';
+import type { Claim, Owner } from './owners.ts';
 import type { ClaimSource } from './source-addresses.ts';
 import type { CopyKind, Labels, LaneNotice, RejectedRecipient } from './submissions.ts';
 import type { SuppressionReason } from './suppressions.ts';
@@ -21,8 +22,8 @@ export type MessageState = (typeof MESSAGE_STATES)[number];
 /** How a message ends for good; one that was delivered may still bounce, as a report tells. */
 export const ENDED_STATES: readonly MessageState[] = ['bounced', 'failed', 'canceled'];
 
-/** A message that is being sent from now on, with what the scheduler needs. */
-export interface ClaimedMessage {
+/** A message with what deciding about it needs. */
+export interface WaitingMessage {
   id: string;
   tenantId: string;
   submissionId: string;
@@ -32,7 +33,7 @@ export interface ClaimedMessage {
   fromDomain: string;
   subject: string;
   labels: Labels | null;
-  /** 1 for the first attempt. */
+  /** The last attempt that was made; 0: none. Of a claimed message the one that begins now. */
   attempt: number;
   createdAt: number;
   /** The time that its call asked for; null: at once. */
@@ -42,6 +43,22 @@ export interface ClaimedMessage {
   notices: number;
   /** The source address of all its attempts; null: the system picks. */
   sourceAddress: string | null;
+}
+
+/** A message that is being sent from now on. */
+export interface ClaimedMessage extends WaitingMessage {
+  owner: Owner;
+}
+
+/** What its result, or its return, must name. */
+export function claimOf({ owner, attempt }: Pick<ClaimedMessage, 'owner' | 'attempt'>): Claim {
+  return { slot: owner.slot, epoch: owner.epoch, attempt };
+}
+
+/** A claimed message that was not tried. */
+export interface UntriedMessage {
+  id: string;
+  claim: Claim;
 }
 
 export interface AttemptRecord {
@@ -82,6 +99,18 @@ export interface MessageUpdate {
   attempt: AttemptRecord | null;
   transition: Transition;
   event: NewEvent | null;
+}
+
+/** The result of what was claimed. */
+export interface ClaimedUpdate extends MessageUpdate {
+  claim: Claim;
+}
+
+/** After a claim: which lanes have something due at another time now. */
+export interface ClaimsEnded {
+  lanes: LaneNotice[];
+  /** IDs of messages whose claim was over, since somebody else has taken their slot or returned them: nothing changed. */
+  over: string[];
 }
 
 export interface QueuedMessage {
@@ -133,34 +162,27 @@ export interface QueueLane extends LaneNotice {
 }
 
 export interface QueueStore {
-  /** Every lane with waiting messages, with the time of its next one. */
-  dueLanes(): Promise<LaneNotice[]>;
+  /** Every lane of these slots with waiting messages, with the time of its next one. */
+  dueLanes(slots: readonly number[]): Promise<LaneNotice[]>;
   /**
    * Marks up to `limit` due messages of a lane as being sent, and stores when each is due again if this attempt
-   * vanishes: written before any connection is opened. Tenants that are not active give no messages. `nextDueAt` says
-   * when the lane has more, or null.
+   * vanishes: written before any connection is opened. Tenants that are not active give no messages.
    */
-  claim(
-    lane: number,
-    limit: number,
-    claim: ClaimTimes,
-  ): Promise<{ messages: ClaimedMessage[]; nextDueAt: number | null }>;
+  claim(lane: number, limit: number, terms: ClaimTerms): Promise<ClaimResult>;
   /**
    * Returns claimed messages without an attempt (no connection was free after all, shutdown). `putOff`: they are
    * due, and `at` is the end of the pause that holds them; if it ends early, they are made due.
    */
-  release(messageIds: string[], at: number, putOff?: boolean): Promise<LaneNotice[]>;
+  release(messages: UntriedMessage[], at: number, putOff?: boolean): Promise<ClaimsEnded>;
   /** State, attempt, event and suppression of each message, in one transaction. */
-  record(updates: MessageUpdate[]): Promise<LaneNotice[]>;
+  record(updates: ClaimedUpdate[]): Promise<ClaimsEnded>;
   /**
-   * Results of an earlier process. Each counts only while its attempt is the last of its message and has no result
-   * yet. Returns how many counted.
+   * Results that come after their claim is over, or of an earlier process. One whose message nobody has begun to send
+   * again counts in full; otherwise its attempt is kept for people, and nothing else changes. Returns how many counted.
    */
-  recordEarlier(updates: MessageUpdate[]): Promise<number>;
-  /** At start: messages that a dead process was sending wait again, except those in `except`. Returns how many. */
-  recoverInterrupted(at: number, except?: readonly string[]): Promise<number>;
+  recordLate(updates: MessageUpdate[]): Promise<number>;
   /** Messages past their lifetime that are not being sent. */
-  expired(now: number, limit: number): Promise<ClaimedMessage[]>;
+  expired(now: number, limit: number): Promise<WaitingMessage[]>;
 
   queueSummary(): Promise<QueueLane[]>;
   listQueue(filter: { tenantId?: string; domain?: string; limit: number }): Promise<QueuedMessage[]>;
@@ -175,10 +197,19 @@ export interface QueueStore {
   /** Finishes a waiting message; false, and nothing changes, when it is finished, unknown or being sent. */
   endWaiting(update: MessageUpdate): Promise<boolean>;
   /** What `endWaiting` needs; null when the message is finished, unknown or being sent. */
-  findWaiting(id: string): Promise<ClaimedMessage | null>;
+  findWaiting(id: string): Promise<WaitingMessage | null>;
 }
 
-export interface ClaimTimes {
+export interface ClaimResult {
+  messages: ClaimedMessage[];
+  /** When the lane has more; null: it has none. */
+  nextDueAt: number | null;
+  /** Somebody else has taken the slot: there are no messages. */
+  isOver: boolean;
+}
+
+export interface ClaimTerms {
+  owner: Owner;
   now: number;
   /** By attempt, from the first: when the message is due again if the attempt vanishes. Later ones use the last. */
   dueAgainAt: readonly number[];
@@ -193,7 +224,7 @@ export interface ScheduleStore {
   /** When the next scheduled message is due; null: there is none. */
   nextScheduled(): Promise<number | null>;
   /** Scheduled messages whose time has come, the first ones first. */
-  dueScheduled(now: number, limit: number): Promise<ClaimedMessage[]>;
+  dueScheduled(now: number, limit: number): Promise<WaitingMessage[]>;
   /**
    * Queues those that are still due, except whose address is on a suppression list by now: they stay scheduled, for the
    * caller to end.
@@ -202,7 +233,7 @@ export interface ScheduleStore {
   /** Moves what is still scheduled of the tenant's submission; returns how many messages. */
   moveScheduled(tenantId: string, submissionId: string, times: ScheduledTimes): Promise<number>;
   /** What waits of the tenant's submission, scheduled or not. */
-  findWaitingOf(tenantId: string, submissionId: string): Promise<ClaimedMessage[]>;
+  findWaitingOf(tenantId: string, submissionId: string): Promise<WaitingMessage[]>;
 }
 
 export interface DueScheduled {
@@ -230,24 +261,25 @@ export interface ScheduledTimes {
 /** A message that is marked as being sent, with the attempt. */
 export interface SendingMark {
   id: string;
+  slot: number;
   attempt: number;
 }
 
 export interface OrphanStore {
-  /** After `after`, in the order of IDs; null: from the beginning. */
-  listSending(after: string | null, limit: number): Promise<SendingMark[]>;
+  /** In these slots, after `after`, in the order of IDs; null: from the beginning. */
+  listSending(slots: readonly number[], after: string | null, limit: number): Promise<SendingMark[]>;
   /**
    * Returns messages whose attempt has vanished to the queue: due at the time that was stored before it began. A
    * message that has moved on since is left alone.
    */
-  returnOrphans(orphans: SendingMark[], at: number, reason: string): Promise<LaneNotice[]>;
+  returnOrphans(orphans: UntriedMessage[], at: number, reason: string): Promise<LaneNotice[]>;
   /**
    * Checks up to `limit` lanes that have waiting messages, after `after`, and returns those that don't exist or
    * belong to no tenant. `checkedUpTo`: where to continue; null at the end.
    */
   findOrphanLanes(after: number, limit: number): Promise<{ lanes: number[]; checkedUpTo: number | null }>;
   /** Parks up to `limit` waiting messages of the lane and returns them. */
-  parkLane(lane: number, limit: number, reason: string): Promise<ClaimedMessage[]>;
+  parkLane(lane: number, limit: number, reason: string): Promise<WaitingMessage[]>;
 }
 
 /** Below every lane's number. */

@@ -1,6 +1,6 @@
 // Contract: what holds mail back besides its own due time, and what operators did about it.
 // Operations on many messages run in small batches, so that no verb takes long.
-import type { ClaimedMessage } from './queue.ts';
+import type { WaitingMessage } from './queue.ts';
 import type { LaneNotice } from './submissions.ts';
 
 export const TARGET_KINDS = ['tenant', 'group', 'domain', 'message'] as const;
@@ -113,7 +113,7 @@ export interface ShapingStore {
    */
   makeLaneDue(lane: number, portion: DueBatch): Promise<{ moved: number; notice: LaneNotice | null }>;
   /** Waiting messages of the lane, including parked ones. */
-  waitingOfLane(lane: number, limit: number): Promise<ClaimedMessage[]>;
+  waitingOfLane(lane: number, limit: number): Promise<WaitingMessage[]>;
   /** Forgets the MX groups of domains that got no mail since `seenBefore`. Returns how many. */
   forgetDomains(seenBefore: number, limit: number): Promise<number>;
 }

@@ -11,6 +11,7 @@ import type { DomainCheckStore, DomainRecheckStore, DomainStore } from './domain
 import type { EventStore } from './events.ts';
 import type { ChartFigureStore, FiguresStore, ServiceFigureStore, TagFigureStore } from './figures.ts';
 import type { InboundStore } from './inbound.ts';
+import type { OwnerStore } from './owners.ts';
 import type { PlatformKeyStore } from './platform-keys.ts';
 import type { OrphanStore, QueueStore, ScheduleStore } from './queue.ts';
 import type { OnboardingStore } from './reads.ts';
@@ -37,6 +38,7 @@ export interface Verbs {
   submissions: SubmissionStore;
   writtenMails: WrittenMails;
   queue: QueueStore & ScheduleStore & OrphanStore & RestoredMailStore;
+  owners: OwnerStore;
   sources: SourceStore;
   shaping: ShapingStore;
   events: EventStore;

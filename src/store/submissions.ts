@@ -68,6 +68,8 @@ export interface NewSubmission {
   expiresAt: number;
   /** Mail of the service itself: only bounces and manual entries on its own list stop it. */
   ofService?: boolean;
+  /** Whose owner sends it; left out: the first. */
+  slot?: number;
 }
 
 export interface NewRecipient {
@@ -97,9 +99,10 @@ export interface SubmissionReceipt {
   rejected: RejectedRecipient[];
 }
 
-/** A tenant's mail to one domain, and when its next message is due. */
+/** A tenant's mail to one domain in one slot, and when its next message is due. */
 export interface LaneNotice {
   lane: number;
+  slot: number;
   tenantId: string;
   domain: string;
   dueAt: number;

@@ -113,8 +113,7 @@ export const VERBS = {
     claim: 'mail',
     release: 'mail',
     record: 'results',
-    recordEarlier: 'mail',
-    recoverInterrupted: 'write',
+    recordLate: 'mail',
     expired: 'read',
     queueSummary: 'slices',
     listQueue: 'slices',
@@ -136,6 +135,9 @@ export const VERBS = {
     holdUnfinished: 'write',
     countHeld: 'read',
     releaseHeld: 'mail',
+  },
+  owners: {
+    takeSlots: 'write',
   },
   sources: {
     peekDue: 'read',
@@ -234,7 +236,6 @@ export const VERBS = {
     claimDeliveries: 'mail',
     recordDeliveries: 'mail',
     takeFailingWebhooks: 'mail',
-    recoverDeliveries: 'write',
     listWebhookAttempts: 'read',
     findWebhookAttempt: 'read',
     listWebhookDeliveries: 'read',

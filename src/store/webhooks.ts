@@ -1,6 +1,7 @@
 // Contract: the endpoints that a tenant's events are sent to, with their signing secrets.
 import type { SealedSecret } from '../base/vault.ts';
 import type { EventFamily, EventType, StoredEvent } from './events.ts';
+import type { Owner } from './owners.ts';
 
 export interface Webhook {
   id: string;
@@ -27,6 +28,8 @@ export interface WebhookChange {
 
 export interface NewWebhook extends Webhook {
   secret: SealedSecret;
+  /** Whose owner calls it; left out: the first. */
+  slot?: number;
 }
 
 /** A webhook with its state, for people. */
@@ -88,6 +91,7 @@ export interface WebhookDelivery {
   attempt: number;
   /** The number since the last replay: the step in the retry table. */
   step: number;
+  owner: Owner;
   event: StoredEvent;
 }
 
@@ -101,7 +105,7 @@ export interface Endpoint {
 
 export interface ClaimedDeliveries {
   webhookId: string;
-  /** Null: the webhook is gone. */
+  /** Null: the webhook is gone, or nobody who claims owns its slot. */
   endpoint: Endpoint | null;
   deliveries: WebhookDelivery[];
   /** When the next is due, leases included; null when nothing is. */
@@ -113,7 +117,9 @@ export interface DeliveryClaim {
   limit: number;
 }
 
-export interface ClaimTerms {
+export interface LeaseTerms {
+  /** The one of a webhook's slot claims for it. */
+  owners: readonly Owner[];
   now: number;
   /** By step, from the first: when a delivery is due again if its attempt vanishes. Later steps use the last. */
   leaseUntil: readonly number[];
@@ -129,7 +135,7 @@ export type DeliveryEnd =
   | { to: 'released' };
 
 export interface DeliveryResult {
-  delivery: Pick<WebhookDelivery, 'webhookId' | 'eventSeq' | 'attempt'>;
+  delivery: Pick<WebhookDelivery, 'webhookId' | 'eventSeq' | 'attempt' | 'owner'>;
   end: DeliveryEnd;
   startedAt: number;
   elapsedMs: number;
@@ -220,19 +226,21 @@ export const MAX_DELIVERIES_SEARCHED = 2000;
 export type ReplayOutcome = 'due' | 'under_way' | 'no_webhook' | 'no_event';
 
 export interface WebhookDeliveryStore {
-  /** Webhooks with deliveries that are due, now or later, by ID, after `after`. */
+  /** Webhooks of these slots with deliveries that are due, now or later, by ID, after `after`. */
   dueWebhooks(
+    slots: readonly number[],
     after: string | null,
     limit: number,
   ): Promise<{ found: { webhookId: string; dueAt: number }[]; last: string | null }>;
   /** Leases due deliveries: oldest first for each webhook. */
-  claimDeliveries(claims: DeliveryClaim[], terms: ClaimTerms): Promise<ClaimedDeliveries[]>;
-  /** Results of attempts whose lease has expired, or whose webhook is gone, change nothing. */
-  recordDeliveries(results: DeliveryResult[], at: number): Promise<void>;
+  claimDeliveries(claims: DeliveryClaim[], terms: LeaseTerms): Promise<ClaimedDeliveries[]>;
+  /**
+   * Results of attempts whose lease has expired, whose slot somebody else has taken, or whose webhook is gone change
+   * nothing. Returns how many those are.
+   */
+  recordDeliveries(results: DeliveryResult[], at: number): Promise<number>;
   /** Webhooks that have been failing since `since` or longer: each once, until an attempt succeeds. */
   takeFailingWebhooks(since: number, at: number): Promise<FailingWebhook[]>;
-  /** Makes deliveries due that were in progress when a daemon ended. */
-  recoverDeliveries(at: number): Promise<number>;
   /** Newest first. */
   listWebhookAttempts(tenantId: string, filter: AttemptFilter): Promise<AttemptView[]>;
   /** With the event as it was sent. */

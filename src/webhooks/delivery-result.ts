@@ -13,10 +13,10 @@ export interface AttemptOutcome {
 }
 
 export function toResult({ delivery, outcome, decision, startedAt, elapsedMs }: AttemptOutcome): DeliveryResult {
-  const { webhookId, eventSeq, attempt } = delivery;
+  const { webhookId, eventSeq, attempt, owner } = delivery;
   const answered = outcome?.kind === 'answered' ? outcome : null;
   return {
-    delivery: { webhookId, eventSeq, attempt },
+    delivery: { webhookId, eventSeq, attempt, owner },
     end: endOf(decision),
     startedAt,
     elapsedMs,

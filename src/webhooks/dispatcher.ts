@@ -8,6 +8,7 @@ import { describeError } from '../base/errors.ts';
 import { OncePerTick } from '../base/per-tick.ts';
 import type { Vault } from '../base/vault.ts';
 import type { Logger } from '../observe/log.ts';
+import type { Ownership } from '../store/owners.ts';
 import type { Store } from '../store/store.ts';
 import type { ClaimedDeliveries, DeliveryClaim, WebhookDelivery } from '../store/webhooks.ts';
 import { type EndpointCall, makeAttempt } from './attempt.ts';
@@ -22,6 +23,8 @@ import { webhookSecretContext } from './webhooks.ts';
 
 export interface DispatcherKit extends CallKit {
   store: Pick<Store, 'webhooks' | 'watchDeliveries'>;
+  /** It calls the webhooks of these slots. */
+  ownership: Ownership;
   vault: Vault;
   clock: Clock;
   log: Logger;
@@ -50,7 +53,7 @@ const PAGE = 1000;
  * into the rotation, `#pump` gives free slots to endpoints in turn: it claims from the store, which counts the attempt
  * and leases the delivery until its next attempt would be due (at least five minutes), then calls. Results go to the result batcher, which writes many at once; a
  * retry's time comes back to `#noteDue`. Notifications from the store and a tick of 100 ms drive it; once a minute all
- * due webhooks are read from the store, in case a notification was lost. Leases of a dead daemon are released at start.
+ * due webhooks are read from the store, in case a notification was lost.
  */
 export class Dispatcher {
   readonly #kit: DispatcherKit;
@@ -86,9 +89,7 @@ export class Dispatcher {
   }
 
   async start(): Promise<void> {
-    const { store, clock, log, tickMs } = this.#kit;
-    const recovered = await store.webhooks.recoverDeliveries(clock.now());
-    if (recovered > 0) log.warn({ deliveries: recovered }, 'webhook deliveries were interrupted; they are retried');
+    const { store, tickMs } = this.#kit;
     store.watchDeliveries((webhookIds) => {
       for (const id of webhookIds) this.#noteDue(id, this.#kit.clock.now());
     });
@@ -148,9 +149,10 @@ export class Dispatcher {
   }
 
   async #scan(): Promise<void> {
-    this.#scannedAt = this.#kit.clock.now();
+    const { store, ownership, clock } = this.#kit;
+    this.#scannedAt = clock.now();
     for (let after: string | null = null; !this.#stopped; ) {
-      const page = await this.#kit.store.webhooks.dueWebhooks(after, PAGE);
+      const page = await store.webhooks.dueWebhooks(ownership.slots, after, PAGE);
       for (const { webhookId, dueAt } of page.found) this.#noteDue(webhookId, dueAt);
       if (page.last === null) return;
       after = page.last;
@@ -195,12 +197,12 @@ export class Dispatcher {
   }
 
   async #claim(claims: DeliveryClaim[]): Promise<void> {
-    const { store, clock, log } = this.#kit;
+    const { store, ownership, clock, log } = this.#kit;
     const now = clock.now();
     const leaseUntil = RETRY_TABLE.stepsMs.map((pauseMs) => now + Math.max(MIN_LEASE_MS, pauseMs));
     this.#claims++;
     try {
-      for (const claimed of await store.webhooks.claimDeliveries(claims, { now, leaseUntil }))
+      for (const claimed of await store.webhooks.claimDeliveries(claims, { owners: ownership.all, now, leaseUntil }))
         this.#onClaimed(claimed, now);
     } catch (error) {
       log.error({ error }, `due webhook deliveries could not be claimed: ${describeError(error)}`);
@@ -218,7 +220,7 @@ export class Dispatcher {
 
   #onClaimed({ webhookId, endpoint, deliveries, nextDueAt }: ClaimedDeliveries, claimedAt: number): void {
     const queue = this.#queues.get(webhookId);
-    // It was deleted while it was claimed: its rows are unreachable already.
+    // It was deleted while it was claimed: its rows are unreachable already. Or it is another node's.
     if (!queue) return;
     queue.endClaim(nextDueAt ?? Number.POSITIVE_INFINITY);
     if (endpoint === null) {

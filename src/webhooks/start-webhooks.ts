@@ -7,6 +7,7 @@ import type { TimerSpec } from '../base/timers.ts';
 import type { Vault } from '../base/vault.ts';
 import type { Logger } from '../observe/log.ts';
 import type { Resolver } from '../protocol/dns/resolver.ts';
+import type { Ownership } from '../store/owners.ts';
 import type { Store, StoreVerbs } from '../store/store.ts';
 import { Connections } from './connections.ts';
 import { Dispatcher, type DispatcherKit, TICK_MS } from './dispatcher.ts';
@@ -17,6 +18,7 @@ import { createWebhooks, type Webhooks } from './webhooks.ts';
 
 export interface WebhooksKit {
   store: Pick<Store, 'webhooks' | 'watchDeliveries'> & StoreVerbs<{ reputation: 'ownersOf' }>;
+  ownership: Ownership;
   vault: Vault;
   clock: Clock;
   ids: IdSource;
@@ -41,9 +43,19 @@ export interface RunningWebhooks {
 const GRACE_MS = 3000;
 
 export async function startWebhooks(kit: WebhooksKit): Promise<RunningWebhooks> {
-  const { store, vault, clock, ids, log, random, resolver, policy, notify, onCalled } = kit;
+  const { store, ownership, vault, clock, ids, log, random, resolver, policy, notify, onCalled } = kit;
   const calling = { resolver, policy, connections: new Connections({ clock }) };
-  const dispatcher = new Dispatcher({ store, vault, clock, log, random, ...calling, tickMs: TICK_MS, onCalled });
+  const dispatcher = new Dispatcher({
+    store,
+    ownership,
+    vault,
+    clock,
+    log,
+    random,
+    ...calling,
+    tickMs: TICK_MS,
+    onCalled,
+  });
   await dispatcher.start();
   return {
     webhooks: createWebhooks({ store, vault, clock, ids, policy, onRemoved: (id) => dispatcher.forget(id) }),

@@ -3,7 +3,9 @@ import fs from 'node:fs';
 import t from 'tap';
 import { noPeer } from '../../src/base/outcome.ts';
 import { deferredEvent } from '../../src/events/delivery-events.ts';
+import { claimOf } from '../../src/store/queue.ts';
 import { startApiHarness } from '../support/api-harness.ts';
+import { claimMessage } from '../support/first-slot.ts';
 
 const api = await startApiHarness();
 t.teardown(() => api.close());
@@ -26,9 +28,10 @@ for (let attempt = 1; attempt <= 5; attempt++) eventIds.push(await recordEvent()
 async function recordEvent(): Promise<string> {
   const id = api.ids.next();
   const at = Date.now();
+  const claim = claimOf(await claimMessage(api.store, messageId));
   await api.store.queue.record([
     {
-      ...{ messageId, tenantId: tenant.id, at, attempt: null },
+      ...{ messageId, tenantId: tenant.id, at, claim, attempt: null },
       transition: { to: 'deferred', dueAt: at, reason: 'test', ambiguous: false },
       event: deferredEvent({ id, at }, message, { peer: noPeer('connect', 'test'), attempt: 1, nextAttemptAt: at }),
     },

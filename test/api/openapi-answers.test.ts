@@ -5,6 +5,7 @@ import t from 'tap';
 import type { Store } from '../../src/store/store.ts';
 import { SCOPES } from '../../src/store/tenants.ts';
 import { type CallOptions, startApiHarness } from '../support/api-harness.ts';
+import { takeFirstSlot } from '../support/first-slot.ts';
 import { checkAnswer, errorCodesOf, locate, type Operation, operations } from '../support/openapi-check.ts';
 import { RawHttp } from '../support/raw-http.ts';
 import { recordSomeEvent } from '../support/some-event.ts';
@@ -221,7 +222,8 @@ async function collideAtWebhook(): Promise<void> {
   const replay = operation('POST /webhooks/{id}/deliveries/{event_id}/replay');
   await attempt(replay, { eventId: NOBODY });
   await attempt(replay);
-  const terms = { now: Date.now() + 1, leaseUntil: [Date.now() + 600_000] };
+  const owners = [await takeFirstSlot(api.store)];
+  const terms = { owners, now: Date.now() + 1, leaseUntil: [Date.now() + 600_000] };
   const [claimed] = await api.store.webhooks.claimDeliveries([{ webhookId: webhook, limit: 1 }], terms);
   await attempt(replay);
   const [delivery] = claimed!.deliveries;

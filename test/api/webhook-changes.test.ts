@@ -4,6 +4,7 @@ import { Webhook } from 'standardwebhooks';
 import t, { type Test } from 'tap';
 import { EVENT_CHOICES } from '../../src/events/event-types.ts';
 import { type ApiAnswer, startApiHarness, type TestTenant } from '../support/api-harness.ts';
+import { takeFirstSlot } from '../support/first-slot.ts';
 import { recordSomeEvent } from '../support/some-event.ts';
 import { startEndpoint } from '../support/webhook-endpoint.ts';
 
@@ -83,7 +84,8 @@ t.test('what failed is listed and replayed', async (t) => {
   const { id } = await registered(tenant, 'https://a.test/');
   const event = await recordSomeEvent(api, { tenantId: tenant.id, messageId, ...mail });
   const now = Date.now();
-  const terms = { now: now + 1, leaseUntil: [now + 600_000] };
+  const owners = [await takeFirstSlot(api.store)];
+  const terms = { owners, now: now + 1, leaseUntil: [now + 600_000] };
   const [claimed] = await api.store.webhooks.claimDeliveries([{ webhookId: id, limit: 1 }], terms);
   const list = async (state: string) => (await call(tenant, `GET /webhooks/${id}/deliveries?state=${state}`)).body;
   const replay = () => call(tenant, `POST /webhooks/${id}/deliveries/${event}/replay`);

@@ -4,8 +4,10 @@ import path from 'node:path';
 import t, { type Test } from 'tap';
 import { systemClock } from '../../src/base/clock.ts';
 import { IdSource } from '../../src/base/ids.ts';
+import { claimOf } from '../../src/store/queue.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import type { Store } from '../../src/store/store.ts';
+import { takeFirstSlot, untried } from '../support/first-slot.ts';
 import { newProgram, runInThisProcess } from '../support/program.ts';
 import { addWaitingMessage } from './waiting-message.ts';
 
@@ -129,9 +131,10 @@ t.test('why it waits: a suspension by a reply, and the last reply with its rule'
   const { program, withStore, tenantId, messageId } = await setUp(t);
   const until = Date.now() + 600_000;
   await withStore(async (store) => {
-    const [lane] = await store.queue.dueLanes();
+    const owner = await takeFirstSlot(store);
+    const [lane] = await store.queue.dueLanes([1]);
     const now = Date.now();
-    const { messages } = await store.queue.claim(lane!.lane, 1, { now, dueAgainAt: [now + 1] });
+    const { messages } = await store.queue.claim(lane!.lane, 1, { owner, now, dueAgainAt: [now + 1] });
     const { id, attempt } = messages[0]!;
     const peer = {
       ...{
@@ -155,7 +158,10 @@ t.test('why it waits: a suspension by a reply, and the last reply with its rule'
       reason: 'they said: slow down',
       ambiguous: false,
     };
-    await store.queue.record([{ messageId: id, tenantId, at: now, attempt: record as never, transition, event: null }]);
+    const claim = claimOf({ owner, attempt });
+    await store.queue.record([
+      { messageId: id, tenantId, at: now, claim, attempt: record as never, transition, event: null },
+    ]);
     const suspension = { mxGroup: GROUP, scope: 'group' as const, tenantId: null, subject: '', since: now, until };
     await store.shaping.saveShaping({ suspensions: [{ ...suspension, rule: 'some-rule', reply: '450 slow down' }] });
   });
@@ -233,14 +239,16 @@ t.test('an attempt that fell back to clear text, and one that no host let in, ar
     },
   ];
   await withStore(async (store) => {
-    const [lane] = await store.queue.dueLanes();
+    const owner = await takeFirstSlot(store);
+    const [lane] = await store.queue.dueLanes([1]);
     const at = Date.now();
     for (const peer of peers) {
-      const { messages } = await store.queue.claim(lane!.lane, 1, { now: at, dueAgainAt: [at] });
+      const { messages } = await store.queue.claim(lane!.lane, 1, { owner, now: at, dueAgainAt: [at] });
       const { id, attempt } = messages[0]!;
       const record = { messageId: id, tenantId, attempt, startedAt: at, outcome: 'temporary' as const, peer };
       const transition = { to: 'deferred' as const, dueAt: at, reason: 'later', ambiguous: false };
-      await store.queue.record([{ messageId: id, tenantId, at, attempt: record, transition, event: null }]);
+      const claim = claimOf({ owner, attempt });
+      await store.queue.record([{ messageId: id, tenantId, at, claim, attempt: record, transition, event: null }]);
     }
   });
   const { stdout } = await program.runHere('queue', 'show', messageId);
@@ -268,9 +276,10 @@ t.test('an attempt that fell back to clear text, and one that no host let in, ar
 t.test('retry and cancel of many', async (t) => {
   const { program, withStore, tenantId, messageId } = await setUp(t);
   await withStore(async (store) => {
-    const [lane] = await store.queue.dueLanes();
-    const { messages } = await store.queue.claim(lane!.lane, 1, { now: Date.now(), dueAgainAt: [0] });
-    await store.queue.release([messages[0]!.id], Date.now() + 600_000);
+    const owner = await takeFirstSlot(store);
+    const [lane] = await store.queue.dueLanes([1]);
+    const { messages } = await store.queue.claim(lane!.lane, 1, { owner, now: Date.now(), dueAgainAt: [0] });
+    await store.queue.release([untried(messages[0]!)], Date.now() + 600_000);
   });
   t.match(await program.json('queue', 'retry', '--group', GROUP), {
     messages: 1,
@@ -364,9 +373,10 @@ t.test('mail of a tenant towards a paused group is due, and the group is named',
   const { program, withStore, tenantId } = await setUp(t);
   await program.json('queue', 'pause', '--group', GROUP, '--reason', 'x', '--by', 'jo');
   await withStore(async (store) => {
-    const [lane] = await store.queue.dueLanes();
-    const { messages } = await store.queue.claim(lane!.lane, 1, { now: Date.now(), dueAgainAt: [0] });
-    await store.queue.release([messages[0]!.id], Date.now() + 600_000);
+    const owner = await takeFirstSlot(store);
+    const [lane] = await store.queue.dueLanes([1]);
+    const { messages } = await store.queue.claim(lane!.lane, 1, { owner, now: Date.now(), dueAgainAt: [0] });
+    await store.queue.release([untried(messages[0]!)], Date.now() + 600_000);
   });
   const command = `postrider queue resume --group ${GROUP}`;
   t.match(await program.json('queue', 'retry', '--tenant', tenantId), { messages: 1, held_by: [{ command }] });

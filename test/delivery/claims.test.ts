@@ -6,15 +6,17 @@ import { Lane } from '../../src/delivery/queue/lane.ts';
 import { MessagesInFlight } from '../../src/delivery/queue/orphans.ts';
 import type { Shaping } from '../../src/delivery/shaping/shaping-state.ts';
 import { silentLogger } from '../../src/observe/log.ts';
-import type { ClaimedMessage } from '../../src/store/queue.ts';
+import { Ownership } from '../../src/store/owners.ts';
+import type { ClaimedMessage, UntriedMessage } from '../../src/store/queue.ts';
 import type { DueBatch } from '../../src/store/shaping.ts';
 import type { Store } from '../../src/store/store.ts';
 
 const NOW = 1_000_000;
-const LANE = new Lane({ id: 1, tenantId: 'tenant', domain: 'rcpt.test' });
+const OWNER = { slot: 1, epoch: 3 };
+const LANE = new Lane({ id: 1, slot: 1, tenantId: 'tenant', domain: 'rcpt.test' });
 
 function message(id: string, fromDomain: string): ClaimedMessage {
-  return { id, tenantId: 'tenant', lane: 1, fromDomain, attempt: 1 } as ClaimedMessage;
+  return { id, tenantId: 'tenant', lane: 1, fromDomain, owner: OWNER, attempt: 1 } as ClaimedMessage;
 }
 
 t.test('what was claimed with mail that must wait is given back when the store cannot put that off', async (t) => {
@@ -24,12 +26,12 @@ t.test('what was claimed with mail that must wait is given back when the store c
       messages: [message('kept-back', 'paused.test'), message('free', 'acme.test')],
       nextDueAt: null,
     }),
-    release: async (ids: string[]) => {
-      released.push(ids);
+    release: async (messages: UntriedMessage[]) => {
+      released.push(messages.map(({ id }) => id));
       if (released.length === 1) throw new Error('disk I/O error');
-      return [];
+      return { lanes: [], over: [] };
     },
-    record: async () => [],
+    record: async () => ({ lanes: [], over: [] }),
   };
   const settled: unknown[] = [];
   const shaping = {
@@ -45,6 +47,7 @@ t.test('what was claimed with mail that must wait is given back when the store c
   const inHand = new MessagesInFlight();
   const claims = new Claims({
     store: inHand.tracking({ queue } as unknown as Pick<Store, 'queue' | 'shaping'>),
+    ownership: new Ownership([OWNER]),
     shaping: shaping as unknown as Shaping,
     results: { isFull: false },
     clock: { now: () => NOW },
@@ -66,7 +69,7 @@ t.test('a pause that is ended while its mail is being put off lets that go, too'
     claim: async () => ({ messages: [message('kept-back', 'paused.test')], nextDueAt: null }),
     async release() {
       paused.is = false;
-      return [];
+      return { lanes: [], over: [] };
     },
   };
   const shapingVerbs = {
@@ -80,6 +83,7 @@ t.test('a pause that is ended while its mail is being put off lets that go, too'
   const shaping = { reservations, senderSuspension: () => (paused.is ? suspension : null) };
   const claims = new Claims({
     store: { queue, shaping: shapingVerbs } as unknown as Pick<Store, 'queue' | 'shaping'>,
+    ownership: new Ownership([OWNER]),
     shaping: shaping as unknown as Shaping,
     results: { isFull: false },
     clock: { now: () => NOW },

@@ -18,6 +18,7 @@ const message: ClaimedMessage = {
   tenantId: '01a1fa95-106b-7002-adff-f4f2f4d924ed',
   submissionId: '01a1fa95-106b-7002-adff-f4f2f4d924ee',
   lane: 1,
+  owner: { slot: 1, epoch: 1 },
   recipient: 'ann@rcpt.test',
   from: 'hello@sender.test',
   fromDomain: 'sender.test',

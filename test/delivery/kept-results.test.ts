@@ -125,7 +125,7 @@ t.test('a result that no start can store keeps its message from being sent, and 
       queue: {
         ...store.queue,
         record: (updates) => unless(updates, () => store.queue.record(updates)),
-        recordEarlier: (updates) => unless(updates, () => store.queue.recordEarlier(updates)),
+        recordLate: (updates) => unless(updates, () => store.queue.recordLate(updates)),
       },
     };
   };

@@ -4,7 +4,7 @@ import { Lane } from '../../src/delivery/queue/lane.ts';
 import { hostsKeyOf, LaneRotation, type WaitingLane } from '../../src/delivery/queue/lane-rotation.ts';
 
 const standing = (tenantId: string, id: number, hostsKey = 'mx.test'): WaitingLane => ({
-  lane: new Lane({ id, tenantId, domain: `d${id}.test` }),
+  lane: new Lane({ id, slot: 1, tenantId, domain: `d${id}.test` }),
   hosts: [],
   source: null,
   hostsKey,

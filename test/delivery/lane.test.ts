@@ -4,8 +4,8 @@ import { Lane, type LaneEvent, type LaneState } from '../../src/delivery/queue/l
 import { Lanes } from '../../src/delivery/queue/lanes.ts';
 
 const NOW = 1_000_000;
-const NAMES = { id: 1, tenantId: 'tenant', domain: 'rcpt.test' };
-const NOTICE = { lane: 1, tenantId: 'tenant', domain: 'rcpt.test' };
+const NAMES = { id: 1, slot: 1, tenantId: 'tenant', domain: 'rcpt.test' };
+const NOTICE = { lane: 1, slot: 1, tenantId: 'tenant', domain: 'rcpt.test' };
 
 /** The events that lead to each state. */
 const WAYS: Record<LaneState['kind'], LaneEvent[]> = {

@@ -99,7 +99,7 @@ t.test('hundreds of lanes that become due at once are not all looked at in one t
   const { shaping } = harness.delivery;
   const looks = t.capture(shaping, 'learnTenant', shaping.learnTenant);
   const lanes = Array.from({ length: 300 }, (_, index) => {
-    return { lane: 1000 + index, tenantId: harness.tenantId, domain: `d${index}.nowhere.test`, dueAt: 0 };
+    return { lane: 1000 + index, slot: 1, tenantId: harness.tenantId, domain: `d${index}.nowhere.test`, dueAt: 0 };
   });
   harness.delivery.notice(lanes);
   let looked = looks.args().length;

@@ -7,11 +7,13 @@ import { IdSource, uuidToBytes } from '../../src/base/ids.ts';
 import { startExpirySweeper } from '../../src/delivery/ends/expiry.ts';
 import { MessagesInFlight, OrphanFinder } from '../../src/delivery/queue/orphans.ts';
 import { silentLogger } from '../../src/observe/log.ts';
+import { Ownership } from '../../src/store/owners.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { openContentReader } from '../../src/store/sqlite/verbs/contents.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { LaneNotice } from '../../src/store/submissions.ts';
 import { Bench, LIFETIME_MS, T0 } from '../store/conformance/harness.ts';
+import { untried } from '../support/first-slot.ts';
 import { testFolder } from '../support/test-folder.ts';
 
 const MINUTE_MS = 60_000;
@@ -26,7 +28,9 @@ async function open(t: Test) {
   const noticed: LaneNotice[] = [];
   const onLanes = (lanes: LaneNotice[]) => void noticed.push(...lanes);
   const kit = { store, clock, ids: new IdSource(), log: silentLogger };
-  const orphans = new OrphanFinder({ ...kit, inFlight, onLanes });
+  const owner = await bench.owner();
+  const ownership = new Ownership([owner]);
+  const orphans = new OrphanFinder({ ...kit, ownership, inFlight, onLanes });
   const sweeper = startExpirySweeper({ ...kit, orphans, periodMs: 3_600_000 });
   t.teardown(async () => {
     await sweeper.stop();
@@ -46,7 +50,7 @@ async function open(t: Test) {
   } satisfies Store);
   const take = async (to: string) => {
     const { id, lane } = await bench.queued(domain, to, clock.at);
-    const times = { now: clock.at, dueAgainAt: [clock.at + MINUTE_MS] };
+    const times = { owner, now: clock.at, dueAgainAt: [clock.at + MINUTE_MS] };
     const { messages } = await hand.queue.claim(lane, 10, times);
     return messages.find((message) => message.id === id)!;
   };
@@ -55,7 +59,8 @@ async function open(t: Test) {
 
 t.test('a message whose session is gone waits again, and not before that is certain', async (t) => {
   const { bench, clock, sweeper, hand, disk, take, noticed } = await open(t);
-  const { id, lane } = await take('a@x.test');
+  const message = await take('a@x.test');
+  const { id, lane } = message;
   await sweeper.sweep();
   clock.at += MINUTE_MS;
   await sweeper.sweep();
@@ -63,7 +68,7 @@ t.test('a message whose session is gone waits again, and not before that is cert
 
   // The hand is empty, the mark stays.
   disk.broken = true;
-  await t.rejects(hand.queue.release([id], clock.at));
+  await t.rejects(hand.queue.release([untried(message)], clock.at));
   t.equal((await bench.message(id)).state, 'sending');
 
   await sweeper.sweep();
@@ -83,16 +88,15 @@ t.test('a message whose session is gone waits again, and not before that is cert
 t.test('what is taken anew between two looks is not an orphan', async (t) => {
   const { bench, clock, sweeper, hand, take } = await open(t);
   const message = await take('a@x.test');
-  await hand.queue.release([message.id], clock.at);
+  await hand.queue.release([untried(message)], clock.at);
   const { lane } = message;
   // Marked by somebody whom the sweeper does not know: the attempts count up between its looks.
   for (let look = 0; look < 3; look++) {
-    await bench.store.queue.claim(lane, 1, { now: clock.at, dueAgainAt: [clock.at] });
+    const [taken] = await bench.claim(lane, clock.at, 1);
     await sweeper.sweep();
     const reason = 'later';
-    const { id, tenantId } = message;
     await bench.store.queue.record([
-      bench.update({ id, tenantId }, { to: 'deferred', dueAt: clock.at, reason, ambiguous: false }),
+      bench.update(taken!, { to: 'deferred', dueAt: clock.at, reason, ambiguous: false }),
     ]);
     clock.at += MINUTE_MS;
   }
@@ -115,7 +119,7 @@ t.test('past its lifetime a message ends in every state', async (t) => {
   const sent = await take('sending@x.test');
   const lost = await take('lost@x.test');
   disk.broken = true;
-  await t.rejects(hand.queue.release([lost.id], clock.at));
+  await t.rejects(hand.queue.release([untried(lost)], clock.at));
   disk.broken = false;
   const queued = await bench.queued(domain, 'queued@y.test');
   const deferred = await bench.sending(domain, 'deferred@z.test');
@@ -136,7 +140,7 @@ t.test('past its lifetime a message ends in every state', async (t) => {
   }
   t.match((await bench.message(lost.id)).lastReason, /the session that was sending the message ended without a result/);
   t.equal((await bench.message(sent.id)).state, 'sending', 'somebody is at it');
-  await hand.queue.release([sent.id], clock.at);
+  await hand.queue.release([untried(sent)], clock.at);
   await sweeper.sweep();
   t.equal((await bench.message(sent.id)).state, 'failed', 'ended as soon as that attempt is over');
 });

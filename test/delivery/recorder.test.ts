@@ -16,7 +16,7 @@ const MESSAGE: ClaimedMessage = {
     subject: 'x',
     notices: 0,
   },
-  ...{ createdAt: 0, sendAt: null, expiresAt: 1e9, sourceAddress: null },
+  ...{ createdAt: 0, sendAt: null, expiresAt: 1e9, sourceAddress: null, owner: { slot: 1, epoch: 1 } },
 };
 
 t.test('a hard bounce counts for its receiver at once, and for its tenant when it is stored', async (t) => {

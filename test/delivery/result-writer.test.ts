@@ -7,15 +7,14 @@ import { noPeer } from '../../src/base/outcome.ts';
 import { ResultJournal } from '../../src/delivery/outcome/result-journal.ts';
 import { ResultWriter } from '../../src/delivery/outcome/result-writer.ts';
 import { silentLogger } from '../../src/observe/log.ts';
-import type { MessageUpdate } from '../../src/store/queue.ts';
-import type { LaneNotice } from '../../src/store/submissions.ts';
+import type { ClaimedUpdate, ClaimsEnded } from '../../src/store/queue.ts';
 import { testFolder } from '../support/test-folder.ts';
 
 const T0 = 1_000_000;
 const SECOND = 1000;
 
 interface Call {
-  updates: MessageUpdate[];
+  updates: ClaimedUpdate[];
   take(): void;
   refuse(error: Error): void;
 }
@@ -32,12 +31,18 @@ function open(t: Test) {
   const file = path.join(testFolder(t), 'results.journal');
   const journal = new ResultJournal(file, silentLogger);
   t.teardown(() => journal.close());
-  const record = (updates: readonly MessageUpdate[]) => {
-    const { promise, resolve, reject } = Promise.withResolvers<LaneNotice[]>();
-    calls.push({ updates: [...updates], take: () => resolve([]), refuse: reject });
+  const record = (updates: readonly ClaimedUpdate[]) => {
+    const { promise, resolve, reject } = Promise.withResolvers<ClaimsEnded>();
+    calls.push({ updates: [...updates], take: () => resolve({ lanes: [], over: [] }), refuse: reject });
     return promise;
   };
-  const writer = new ResultWriter({ store: { queue: { record } }, clock, log, journal, onLanes() {} });
+  const writer = new ResultWriter({
+    store: { queue: { record, recordLate: async () => 0 } },
+    clock,
+    log,
+    journal,
+    onLanes() {},
+  });
   t.teardown(() => writer.stop());
   const until = async (condition: () => boolean) => {
     while (!condition()) await new Promise(setImmediate);
@@ -47,13 +52,20 @@ function open(t: Test) {
   return { clock, calls, logged, journal, writer, until, inJournal };
 }
 
-function resultOf(messageId: string): MessageUpdate {
+function resultOf(messageId: string): ClaimedUpdate {
   const of = { messageId, tenantId: 'tenant' };
   const attempt = { ...of, attempt: 1, startedAt: 1, outcome: 'delivered' as const, peer: noPeer('dot', 'ok') };
-  return { ...of, at: 2, attempt, transition: { to: 'delivered' }, event: null };
+  return {
+    ...of,
+    at: 2,
+    claim: { slot: 1, epoch: 1, attempt: 1 },
+    attempt,
+    transition: { to: 'delivered' },
+    event: null,
+  };
 }
 
-const unreadable = (messageId: string): MessageUpdate => {
+const unreadable = (messageId: string): ClaimedUpdate => {
   return { ...resultOf(messageId), attempt: null, transition: { to: 'parked', reason: 'unreadable' } };
 };
 

@@ -9,6 +9,7 @@ import { WritingConnection } from '../../src/store/sqlite/engine/writing-connect
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { openContentReader } from '../../src/store/sqlite/verbs/contents.ts';
 import type { Store } from '../../src/store/store.ts';
+import { untried } from '../support/first-slot.ts';
 import { testFolder } from '../support/test-folder.ts';
 import { Bench, countAll, T0 } from './conformance/harness.ts';
 
@@ -52,7 +53,9 @@ class Planner {
       db.close();
       await store.close();
     });
-    return new Planner(store, db, prepared);
+    const planner = new Planner(store, db, prepared);
+    await planner.bench.owner();
+    return planner;
   }
 
   /** The plans of all statements that `run` uses, one step per line. */
@@ -78,7 +81,7 @@ t.test('claiming and looking for what is due use the index of what is due', asyn
   t.match(claim, 'SEARCH m USING INDEX messages_due (lane=? AND due_at<?)');
   t.match(claim, 'SEARCH m USING INDEX messages_due (lane=?)', 'when the lane has more');
   t.notMatch(claim, 'TEMP B-TREE', 'the index gives the order');
-  const lanes = await planner.plansOf((store) => store.queue.dueLanes());
+  const lanes = await planner.plansOf((store) => store.queue.dueLanes([1]));
   t.match(lanes, /SEARCH m USING (COVERING )?INDEX messages_due \(lane=\?\)/);
   t.match(lanes, /SEARCH m USING (COVERING )?INDEX messages_due \(lane>\?\)/, 'from one lane that waits to the next');
   t.notMatch(lanes, /SCAN (l|lanes|m|messages)\b/, 'neither all lanes that there have been nor all messages');
@@ -88,8 +91,12 @@ t.test('claiming and looking for what is due use the index of what is due', asyn
   const expired = await planner.plansOf((store) => store.queue.expired(T0, 10));
   t.match(expired, 'SEARCH m USING INDEX messages_expiry (expires_at<?)');
   t.notMatch(expired, 'TEMP B-TREE');
-  const recovered = await planner.plansOf((store) => store.queue.recoverInterrupted(T0));
+  const recovered = await planner.plansOf((store) =>
+    store.owners.takeSlots({ node: 'plans', slots: 1, now: T0, leaseUntil: null }),
+  );
   t.match(recovered, /^SCAN messages USING INDEX messages_sending$/m, 'only what is being sent');
+  t.match(recovered, 'SCAN webhook_deliveries USING INDEX webhook_deliveries_leased', 'only what is under way');
+  t.notMatch(recovered, /SCAN (l|lanes|w|webhooks|messages|webhook_deliveries)$/m);
   const list = await planner.plansOf((store) => store.queue.listQueue({ limit: 10 }));
   t.equal(list, 'SCAN m USING INDEX messages_expiry', 'only what is not finished, up to the limit');
 });
@@ -101,7 +108,7 @@ t.test('claiming for one of our addresses uses the index of what is due, too', a
   const address = '192.0.2.1';
   const candidates = [{ ip: address, weight: 1, warm: false, pause: null }];
   const from = { address, facts: { mxGroup: 'mx.x.test', candidates, none: '', ramp: [100] } };
-  const times = { now: T0, dueAgainAt: [T0], from };
+  const times = { owner: await planner.bench.owner(), now: T0, dueAgainAt: [T0], from };
   const claim = await planner.plansOf((store) => store.queue.claim(lane, 10, times));
   t.match(claim, 'SEARCH m USING INDEX messages_due (lane=? AND due_at<?)');
   t.match(claim, 'SEARCH source_usage USING PRIMARY KEY (mx_group=?)');
@@ -112,8 +119,9 @@ t.test('claiming for one of our addresses uses the index of what is due, too', a
 
 t.test('looking for orphans reads what is being sent, and jumps from lane to lane', async (t) => {
   const planner = await Planner.open(t);
-  const sending = await planner.plansOf((store) => store.queue.listSending(null, 10));
-  t.equal(sending, 'SEARCH messages USING INDEX messages_sending (id>?)');
+  const sending = await planner.plansOf((store) => store.queue.listSending([1], null, 10));
+  t.match(sending, 'SEARCH m USING INDEX messages_sending (id>?)');
+  t.notMatch(sending, GROWING);
   const lanes = await planner.plansOf((store) => store.queue.findOrphanLanes(0, 10));
   t.match(lanes, 'SEARCH m USING INDEX messages_due (lane>?)');
   t.notMatch(lanes, GROWING);
@@ -133,7 +141,7 @@ t.test('accepting looks everything up by index', async (t) => {
     'SEARCH tenants USING PRIMARY KEY (id=?)',
     'SEARCH suppressions USING PRIMARY KEY (tenant_id=? AND address=?)',
     'SEARCH platform_suppressions USING PRIMARY KEY (address=?)',
-    'SEARCH lanes USING COVERING INDEX sqlite_autoindex_lanes_1 (tenant_id=? AND domain=?)',
+    'SEARCH lanes USING COVERING INDEX sqlite_autoindex_lanes_1 (tenant_id=? AND domain=? AND slot=?)',
   ]) {
     t.match(accept, step);
   }
@@ -160,13 +168,12 @@ t.test('recording goes by primary keys', async (t) => {
   const message = await bench.sending(domain, 'a@x.test');
   const note = { suppressionKey: 'a@x.test', mxGroup: null, rule: 'smtp 5.1.1', platformExpiresAt: T0 };
   const plans = await planner.plansOf(async (store) => {
-    await store.queue.release([message.id], T0);
-    await bench.claim(message.lane, T0);
-    await store.queue.record([
-      bench.attempted(message, { to: 'deferred', dueAt: T0, reason: '451', ambiguous: false }),
-    ]);
+    await store.queue.release([untried(message)], T0);
+    const [again] = await bench.claim(message.lane, T0);
+    await store.queue.record([bench.attempted(again!, { to: 'deferred', dueAt: T0, reason: '451', ambiguous: false })]);
     const bounced = { to: 'bounced', bounce: 'hard', reason: '550', suppress: note } as const;
-    await store.queue.record([bench.attempted(message, bounced, bench.event('email.bounced'))]);
+    const [last] = await bench.claim(message.lane, T0);
+    await store.queue.record([bench.attempted(last!, bounced, bench.event('email.bounced'))]);
   });
   t.match(plans, 'SEARCH messages USING PRIMARY KEY (id=?)');
   t.notMatch(plans, 'SCAN');
@@ -243,7 +250,7 @@ t.test('acting on many messages goes by lanes, and never sorts them', async (t) 
     await store.shaping.forgetDomains(T0, 10);
     await store.shaping.listOperatorNotes({ target: { kind: 'domain', key: 'x.test' }, limit: 10 });
   });
-  t.match(plans, /SEARCH lanes USING COVERING INDEX \w+ \(tenant_id=\? AND domain>\?\)/);
+  t.match(plans, /SEARCH lanes USING COVERING INDEX \w+ \(tenant_id=\? AND \(domain,slot\)>\(\?,\?\)\)/);
   t.match(plans, 'SEARCH lanes USING COVERING INDEX lanes_of_domain (domain=? AND id>?)');
   t.match(plans, 'SEARCH groups_of_domains USING COVERING INDEX domains_of_group (mx_group=? AND domain>?)');
   t.notMatch(plans, 'TEMP B-TREE');
@@ -272,12 +279,12 @@ t.test('deliveries to webhooks are found by their webhook', async (t) => {
   const result = { startedAt: T0, elapsedMs: 1, status: 500, reason: '', answer: null };
   const claims = [{ webhookId: webhook.id, limit: 10 }];
   const plans = await planner.plansOf(async (store) => {
-    const [claimed] = await store.webhooks.claimDeliveries(claims, { now: T0 + 1, leaseUntil: [T0] });
+    const owners = [await bench.owner()];
+    const [claimed] = await store.webhooks.claimDeliveries(claims, { owners, now: T0 + 1, leaseUntil: [T0] });
     const delivery = claimed!.deliveries[0]!;
     await store.webhooks.recordDeliveries([{ ...result, delivery, end: { to: 'failed' } }], T0);
     await store.webhooks.takeFailingWebhooks(T0, T0);
-    await store.webhooks.recoverDeliveries(T0);
-    await store.webhooks.dueWebhooks(null, 10);
+    await store.webhooks.dueWebhooks([1], null, 10);
     await store.webhooks.listWebhookHealth(tenant.id);
     await store.webhooks.listWebhookAttempts(tenant.id, { webhookId: webhook.id, eventId: event.id, limit: 10 });
     await store.webhooks.listWebhookAttempts(tenant.id, { webhookId: webhook.id, eventId: null, limit: 10 });
@@ -288,7 +295,6 @@ t.test('deliveries to webhooks are found by their webhook', async (t) => {
   });
   t.match(plans, 'SEARCH d USING INDEX webhook_deliveries_due (webhook_id=? AND due_at>? AND due_at<?)');
   t.match(plans, /SEARCH d USING COVERING INDEX webhook_deliveries_due \(webhook_id=\? AND due_at>\?\)/);
-  t.match(plans, 'SCAN webhook_deliveries USING INDEX webhook_deliveries_leased', 'only what is under way');
   t.match(plans, /webhook_deliveries_failed \(webhook_id=\? AND finished_at>\?\)/);
   t.match(plans, 'SEARCH webhooks USING INDEX webhooks_failing (failing_since>? AND failing_since<?)');
   t.match(plans, /webhook_attempts_newest \(webhook_id=\?\)/);
@@ -456,7 +462,7 @@ t.test('attempts at a webhook are read in the order of their index, from whereve
   const message = await planner.bench.sending(domain, 'a@x.test');
   const event = planner.bench.event('email.delivered');
   await planner.bench.store.queue.record([planner.bench.update(message, { to: 'delivered' }, { event })]);
-  const terms = { now: T0, leaseUntil: [T0 + 1] };
+  const terms = { owners: [await planner.bench.owner()], now: T0, leaseUntil: [T0 + 1] };
   const [claimed] = await planner.bench.store.webhooks.claimDeliveries([{ webhookId, limit: 1 }], terms);
   const result = { startedAt: T0, elapsedMs: 1, status: 500, reason: 'no', answer: null };
   const end = { to: 'due', dueAt: T0 } as const;

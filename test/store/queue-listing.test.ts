@@ -25,7 +25,7 @@ t.test('gathered by lanes or met by expiry, the list is the same', async (t) => 
     await bench.accept(one.domain, addresses(40), { acceptedAt });
     await bench.accept(two.domain, addresses(40), { acceptedAt: acceptedAt + 5 });
   }
-  const lanes = await store.queue.dueLanes();
+  const lanes = await store.queue.dueLanes([1]);
   const ofTwo = lanes.filter(({ tenantId }) => tenantId === two.tenant.id);
   const finished = await bench.claim(ofTwo[0]!.lane, T0 + 100, 10);
   await store.queue.record(finished.map((message) => bench.update(message, { to: 'delivered' })));

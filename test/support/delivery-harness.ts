@@ -8,6 +8,7 @@ import { IdSource } from '../../src/base/ids.ts';
 import { Vault } from '../../src/base/vault.ts';
 import { loadBounceRules, SHIPPED_RULES } from '../../src/classify/load-rules.ts';
 import { type Delivery, type DeliveryKit, startDelivery } from '../../src/delivery/delivery.ts';
+import { ResultJournal } from '../../src/delivery/outcome/result-journal.ts';
 import { Providers } from '../../src/delivery/shaping/provider-limits.ts';
 import { loadServiceIdentity, type ServiceIdentity } from '../../src/domains/service-identity.ts';
 import { type Logger, silentLogger } from '../../src/observe/log.ts';
@@ -17,6 +18,7 @@ import { createResolver } from '../../src/protocol/dns/resolver.ts';
 import { createSecondLooks } from '../../src/protocol/dns/second-look.ts';
 import { parseAddress, suppressionKey } from '../../src/protocol/mail/address.ts';
 import { createDkimKeyPair } from '../../src/protocol/mail/dkim-key.ts';
+import { Ownership } from '../../src/store/owners.ts';
 import type { MessageDetail } from '../../src/store/queue.ts';
 import type { StoreFaults } from '../../src/store/sqlite/engine/writing-connection.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
@@ -144,7 +146,7 @@ export async function startDeliveryHarness(options: DeliveryHarnessOptions): Pro
     ...{ servers: options.dnsServers ?? [dns.endpoint], authority, timeoutMs: patience(1000) },
     addresses,
   };
-  const kit: DeliveryKit = {
+  const kit: HarnessKit = {
     store: options.wrapStore?.(store) ?? store,
     resolver,
     secondLooks: createSecondLooks(second),
@@ -155,7 +157,6 @@ export async function startDeliveryHarness(options: DeliveryHarnessOptions): Pro
     ids,
     random: Math.random,
     log: options.log ?? silentLogger,
-    journalFile: path.join(folder, 'results.journal'),
     bounceRules: BOUNCE_RULES,
     courier: {
       databaseFile: file,
@@ -188,7 +189,8 @@ export async function startDeliveryHarness(options: DeliveryHarnessOptions): Pro
     },
     expiryPeriodMs: options.expiryPeriodMs ?? 60_000,
   };
-  let delivery = await startDelivery(kit);
+  const journalFile = path.join(folder, 'results.journal');
+  let running = await begin(kit, journalFile);
 
   const send = async (to: string[], content: SendContent = {}) => {
     const now = clock.now();
@@ -210,8 +212,8 @@ export async function startDeliveryHarness(options: DeliveryHarnessOptions): Pro
       expiresAt: (content.sendAt ?? now) + (content.lifetimeMs ?? 72 * 3_600_000),
     });
     if (result.kind !== 'accepted') throw new Error(`not accepted: ${result.kind}`);
-    if (content.sendAt) delivery.noticeScheduled(content.sendAt);
-    else if (!content.held) delivery.notice(result.lanes);
+    if (content.sendAt) running.delivery.noticeScheduled(content.sendAt);
+    else if (!content.held) running.delivery.notice(result.lanes);
     return result.receipt.messageIds;
   };
 
@@ -233,13 +235,13 @@ export async function startDeliveryHarness(options: DeliveryHarnessOptions): Pro
 
   let stopped: Promise<void> | null = null;
   const stopDelivery = (graceMs = 5000) => {
-    stopped ??= delivery.close(graceMs);
+    stopped ??= running.close(graceMs);
     return stopped;
   };
 
   const restartDelivery = async () => {
     await stopDelivery();
-    delivery = await startDelivery(kit);
+    running = await begin(kit, journalFile);
     stopped = null;
   };
 
@@ -258,7 +260,25 @@ export async function startDeliveryHarness(options: DeliveryHarnessOptions): Pro
     ...parts,
     ...actions,
     get delivery() {
-      return delivery;
+      return running.delivery;
+    },
+  };
+}
+
+type HarnessKit = Omit<DeliveryKit, 'store' | 'ownership' | 'journal'> & { store: Store };
+
+/** As the daemon does it: takes the slot, and then sends. */
+async function begin(kit: HarnessKit, journalFile: string) {
+  const journal = new ResultJournal(journalFile, kit.log);
+  const spare = journal.earlier.map(({ messageId }) => messageId);
+  const request = { node: 'harness', slots: 1, now: kit.clock.now(), leaseUntil: null, spare };
+  const { owners } = await kit.store.owners.takeSlots(request);
+  const delivery = await startDelivery({ ...kit, ownership: new Ownership(owners), journal });
+  return {
+    delivery,
+    async close(graceMs: number) {
+      await delivery.close(graceMs);
+      journal.close();
     },
   };
 }

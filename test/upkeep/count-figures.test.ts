@@ -57,7 +57,7 @@ async function sendMail(bench: Bench, domain: Domain, submissions: number): Prom
     const message = (await bench.store.queue.findWaiting(receipt.messageIds[0]!))!;
     const [type, data] = KINDS[n % KINDS.length]!;
     const event = { ...bench.event(type, data), at: T0 + n * 60_000 };
-    await bench.store.queue.record([bench.update(message, { to: 'delivered' }, { event })]);
+    await bench.store.queue.endWaiting(bench.update(message, { to: 'delivered' }, { event }));
   };
   await Promise.all(Array.from({ length: submissions }, send));
 }
@@ -191,7 +191,7 @@ async function sendTagged(bench: Bench, domain: Domain, submissions: number): Pr
     const { receipt } = await bench.accept(domain, ['a@x.test', 'b@x.test'], accepted);
     const message = (await bench.store.queue.findWaiting(receipt.messageIds[0]!))!;
     const event = { ...bench.event('email.delivered', { tags }), at: T0 + n * 60_000 };
-    await bench.store.queue.record([bench.update(message, { to: 'delivered' }, { event })]);
+    await bench.store.queue.endWaiting(bench.update(message, { to: 'delivered' }, { event }));
   };
   await Promise.all(Array.from({ length: submissions }, send));
 }

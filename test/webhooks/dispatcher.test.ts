@@ -260,6 +260,7 @@ t.test('the result of a call that was under way at the deletion changes nothing'
   await happen(bench, domain);
   const claims = [{ webhookId: hook.id, limit: 10 }];
   const [claimed] = await store.webhooks.claimDeliveries(claims, {
+    owners: [await bench.owner()],
     now: clock.time,
     leaseUntil: [clock.time + MINUTE_MS],
   });
@@ -282,7 +283,7 @@ t.test('what was under way when a daemon vanished goes out again, with the same 
   await registered(webhooks, tenant.id, endpoint.url);
   const id = await happen(bench, domain);
   const [{ id: webhookId } = { id: '' }] = await store.webhooks.listWebhooks(tenant.id);
-  const terms = { now: clock.time, leaseUntil: [clock.time + HOUR_MS] };
+  const terms = { owners: [await bench.owner()], now: clock.time, leaseUntil: [clock.time + HOUR_MS] };
   const [first] = await store.webhooks.claimDeliveries([{ webhookId, limit: 10 }], terms);
   t.match(first!.deliveries, [{ attempt: 1, step: 1, event: { id } }]);
   t.match(

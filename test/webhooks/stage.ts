@@ -19,6 +19,7 @@ import { targetPolicy } from '../../src/webhooks/target.ts';
 import { createWebhooks, type Webhooks } from '../../src/webhooks/webhooks.ts';
 import { Bench } from '../store/conformance/harness.ts';
 import { startDnsServer, type TestDnsServer } from '../support/dns-server.ts';
+import { ownFirstSlot } from '../support/first-slot.ts';
 import { testFolder } from '../support/test-folder.ts';
 
 export class FakeClock {
@@ -79,7 +80,7 @@ export async function openStage(t: Test, { allowPrivate = true, fakeClock = true
     }),
     async dispatcher(change = {}) {
       const dispatcher = new Dispatcher({
-        ...{ ...base, resolver, log: silentLogger, random: () => 0.5 },
+        ...{ ...base, ownership: await ownFirstSlot(store), resolver, log: silentLogger, random: () => 0.5 },
         connections: new Connections({ clock: time }),
         tickMs: fakeClock ? null : TICK_MS,
         ...change,
@@ -120,7 +121,7 @@ export async function happen(
 ): Promise<string> {
   const { receipt } = await bench.accept(domain, ['a@x.test']);
   const message = (await bench.store.queue.findWaiting(receipt.messageIds[0]!))!;
-  await bench.store.queue.record([bench.update(message, { to: 'delivered' }, { event })]);
+  await bench.store.queue.endWaiting(bench.update(message, { to: 'delivered' }, { event }));
   await new Promise(setImmediate); // the dispatcher hears of it one turn after the commit
   return event.id;
 }

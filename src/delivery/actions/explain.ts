@@ -87,7 +87,7 @@ export class Explainer {
     return { ...about, ...verdict };
   }
 
-  async lane(lane: QueueLane): Promise<ShapingVerdict & { group: string | null }> {
+  async lane(lane: Omit<QueueLane, 'slot'>): Promise<ShapingVerdict & { group: string | null }> {
     const { store, shaping } = this.#kit;
     const group = await store.shaping.groupOfDomain(lane.domain);
     await shaping.learnTenant(lane.tenantId);

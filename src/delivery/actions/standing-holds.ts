@@ -1,7 +1,7 @@
 // What holds mail that is due: pauses by operators and by receivers' replies, and tenants that may not send.
 // Making mail due ends none of these, so the operator is told which there are, with the command that ends each.
 
-import type { ClaimedMessage } from '../../store/queue.ts';
+import type { WaitingMessage } from '../../store/queue.ts';
 import type { LanesTarget } from '../../store/shaping.ts';
 import type { StoreVerbs } from '../../store/store.ts';
 import type { LaneNotice } from '../../store/submissions.ts';
@@ -46,7 +46,7 @@ export class StandingHolds {
   /** `message`: the message of the lane that the action is about. */
   async checkLane(
     { tenantId, domain }: Pick<LaneNotice, 'tenantId' | 'domain'>,
-    message: Pick<ClaimedMessage, 'fromDomain' | 'sourceAddress'> | null = null,
+    message: Pick<WaitingMessage, 'fromDomain' | 'sourceAddress'> | null = null,
   ): Promise<void> {
     if (this.#found.size >= MOST) return;
     const own = message && { senderDomain: message.fromDomain, sourceAddress: message.sourceAddress };

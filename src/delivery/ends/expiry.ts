@@ -7,7 +7,7 @@ import { describeError } from '../../base/errors.ts';
 import { type EndWaitingKit, giveUp } from '../../events/end-waiting.ts';
 import type { Logger } from '../../observe/log.ts';
 import { failed } from '../../observe/mail-log.ts';
-import type { ClaimedMessage } from '../../store/queue.ts';
+import type { WaitingMessage } from '../../store/queue.ts';
 import type { StoreVerbs } from '../../store/store.ts';
 import type { OrphanFinder } from '../queue/orphans.ts';
 
@@ -70,7 +70,7 @@ async function sweepOnce(kit: ExpirySweeperKit): Promise<number> {
 }
 
 /** A message that can't be ended is retried in the next sweep, and doesn't block others. */
-async function end(kit: ExpirySweeperKit, message: ClaimedMessage): Promise<boolean> {
+async function end(kit: ExpirySweeperKit, message: WaitingMessage): Promise<boolean> {
   const { store, log } = kit;
   try {
     const detail = await store.queue.getMessage(message.id);

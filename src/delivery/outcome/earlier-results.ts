@@ -10,7 +10,7 @@ import type { JournalResult, ResultJournal } from './result-journal.ts';
 import type { UnstoredResults } from './result-writer.ts';
 
 export interface EarlierResultsKit {
-  store: StoreVerbs<{ queue: 'recordEarlier' }>;
+  store: StoreVerbs<{ queue: 'recordLate' }>;
   journal: Pick<ResultJournal, 'earlier' | 'settle'>;
   clock: Clock;
   log: Logger;
@@ -68,7 +68,7 @@ export class EarlierResults {
 
   async #storeBatch(results: JournalResult[]): Promise<{ applied: number; left: JournalResult[] } | null> {
     try {
-      const applied = await this.#kit.store.queue.recordEarlier(results);
+      const applied = await this.#kit.store.queue.recordLate(results);
       for (const result of results) this.#kit.journal.settle(result);
       return { applied, left: [] };
     } catch (error) {

@@ -9,7 +9,7 @@ import type { Logger } from '../../observe/log.ts';
 import * as mailLog from '../../observe/mail-log.ts';
 import { suppressionKeyOf } from '../../protocol/mail/address.ts';
 import type { NewEvent } from '../../store/events.ts';
-import type { ClaimedMessage, MessageUpdate } from '../../store/queue.ts';
+import { type ClaimedMessage, type ClaimedUpdate, claimOf } from '../../store/queue.ts';
 import { type Decision, decide, type RetryPolicy } from './decide.ts';
 import { downgradeIfDoubted, type EndWatch } from './doubted-bounce.ts';
 import type { Judgement } from './judge.ts';
@@ -95,7 +95,7 @@ export class Recorder {
     return at !== null && at < finding.message.expiresAt ? at : null;
   }
 
-  #update({ message, startedAt, judgement }: AttemptResult, decided: Decided, at: number): MessageUpdate {
+  #update({ message, startedAt, judgement }: AttemptResult, decided: Decided, at: number): ClaimedUpdate {
     const { transition, notify, nextAttemptAt } = decided;
     const { id: messageId, tenantId, attempt } = message;
     const record =
@@ -106,7 +106,7 @@ export class Recorder {
       notify && judgement.kind !== 'unreadable'
         ? this.#event(message, judgement, { transition, nextAttemptAt, at })
         : null;
-    return { messageId, tenantId, at, attempt: record, transition, event };
+    return { messageId, tenantId, at, claim: claimOf(message), attempt: record, transition, event };
   }
 
   #event(

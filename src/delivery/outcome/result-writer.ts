@@ -6,13 +6,13 @@ import { MINUTE_MS, SECOND_MS, toTimestamp } from '../../base/clock.ts';
 import { describeError } from '../../base/errors.ts';
 import { BatchPerTick } from '../../base/per-tick.ts';
 import type { Logger } from '../../observe/log.ts';
-import type { MessageUpdate } from '../../store/queue.ts';
+import type { ClaimedUpdate } from '../../store/queue.ts';
 import type { StoreVerbs } from '../../store/store.ts';
 import type { LaneNotice } from '../../store/submissions.ts';
 import type { ResultJournal } from './result-journal.ts';
 
 export interface ResultWriterKit {
-  store: StoreVerbs<{ queue: 'record' }>;
+  store: StoreVerbs<{ queue: 'record' | 'recordLate' }>;
   clock: Clock;
   log: Logger;
   /** Holds results that the database did not accept. */
@@ -33,7 +33,7 @@ export interface UnstoredResults {
 type FaultKind = 'refused' | 'unanswered';
 
 interface Entry {
-  update: MessageUpdate;
+  update: ClaimedUpdate;
   writtenAt: number;
   inJournal: boolean;
   done(): void;
@@ -75,7 +75,7 @@ export class ResultWriter {
   }
 
   /** Resolves when the result is on disk. */
-  write(update: MessageUpdate): Promise<void> {
+  write(update: ClaimedUpdate): Promise<void> {
     return new Promise((resolve) => {
       const entry: Entry = { update, writtenAt: this.#kit.clock.now(), inJournal: false, done: resolve };
       this.#unsettled.add(entry);
@@ -127,7 +127,7 @@ export class ResultWriter {
   async #store(entries: Entry[]): Promise<void> {
     let lanes: LaneNotice[];
     try {
-      lanes = await this.#kit.store.queue.record(entries.map((entry) => entry.update));
+      lanes = await this.#record(entries.map((entry) => entry.update));
     } catch (error) {
       // One by one, so that a single row that can't be written doesn't hold up the others.
       if (entries.length > 1) for (const entry of entries) void this.#store([entry]);
@@ -136,6 +136,18 @@ export class ResultWriter {
     }
     for (const entry of entries) this.#settle(entry);
     this.#kit.onLanes(lanes);
+  }
+
+  /** What comes after its claim is over is a late result: it may still say that the message has arrived. */
+  async #record(updates: ClaimedUpdate[]): Promise<LaneNotice[]> {
+    const { store, log } = this.#kit;
+    const { lanes, over } = await store.queue.record(updates);
+    if (over.length === 0) return lanes;
+    const late = updates.filter(({ messageId }) => over.includes(messageId));
+    const counted = await store.queue.recordLate(late);
+    const [message_id] = over;
+    log.warn({ messages: late.length, counted, message_id }, 'results came after their messages had been taken back');
+    return lanes;
   }
 
   #keep(entry: Entry, error: unknown): void {

@@ -6,7 +6,8 @@ import { describeError } from '../../base/errors.ts';
 import type { Logger } from '../../observe/log.ts';
 import { attemptStarted } from '../../observe/mail-log.ts';
 import type { MailHost } from '../../protocol/dns/mail-route.ts';
-import type { ClaimedMessage } from '../../store/queue.ts';
+import type { Owner, Ownership } from '../../store/owners.ts';
+import { type ClaimedMessage, type ClaimTerms, claimOf, type UntriedMessage } from '../../store/queue.ts';
 import { type ClaimSource, chooseSource } from '../../store/source-addresses.ts';
 import type { StoreVerbs } from '../../store/store.ts';
 import type { LaneNotice } from '../../store/submissions.ts';
@@ -18,6 +19,7 @@ import type { Lane } from './lane.ts';
 
 export interface ClaimsKit {
   store: StoreVerbs<{ queue: 'claim' | 'release'; shaping: 'makeLaneDue' }>;
+  ownership: Ownership;
   shaping: Shaping;
   results: { readonly isFull: boolean };
   clock: Clock;
@@ -27,6 +29,7 @@ export interface ClaimsKit {
 }
 
 const AFTER_STORE_FAULT_MS = SECOND_MS;
+const TAKEN = 'another process has taken over this slot: mail in it is no longer sent from here';
 
 interface Claimed {
   messages: ClaimedMessage[];
@@ -41,21 +44,26 @@ export class Claims {
     this.#kit = kit;
   }
 
-  /** Never rejects: if the store fails, the lane is due again a moment later. `group` is null without a route. */
+  /**
+   * Never rejects: if the store fails, the lane is due again a moment later. `group` is null without a route. A lane whose
+   * slot another node has taken has no more mail here.
+   */
   async claim(
     lane: Lane,
     limit: number,
     { group, from }: { group: string | null; from: ClaimSource | undefined },
   ): Promise<Claimed> {
-    const { store, clock, shaping, results, pausesMs, log } = this.#kit;
+    const { store, ownership, clock, shaping, results, log } = this.#kit;
     const now = clock.now();
+    const owner = ownership.of(lane.slot);
+    if (owner === null) return { messages: [], nextDueAt: null };
     if (results.isFull) return { messages: [], nextDueAt: now + AFTER_STORE_FAULT_MS };
     if (group !== null) shaping.reservations.reserve(group, lane.tenantId, limit);
     let claimed: ClaimedMessage[] = [];
     try {
-      const times = { now, dueAgainAt: pausesMs().map((ms) => now + ms), ...(from && { from }) };
-      const { messages, nextDueAt } = await store.queue.claim(lane.id, limit, times);
+      const { messages, nextDueAt, isOver } = await store.queue.claim(lane.id, limit, this.#terms(owner, now, from));
       claimed = messages;
+      if (isOver) log.error({ slot: lane.slot }, TAKEN);
       const { free, putOffUntil } =
         group === null ? { free: messages, putOffUntil: null } : await this.#putOff(group, messages);
       claimed = free;
@@ -64,7 +72,7 @@ export class Claims {
     } catch (error) {
       log.error({ error, domain: lane.domain }, `the queue could not be claimed: ${describeError(error)}`);
       // Only this call knows them: without this they would stay marked as being sent, and count as in flight.
-      if (claimed.length > 0) await this.giveBack(idsOf(claimed), null);
+      if (claimed.length > 0) await this.giveBack(claimed, null);
       claimed = [];
       return { messages: [], nextDueAt: clock.now() + AFTER_STORE_FAULT_MS };
     } finally {
@@ -72,15 +80,22 @@ export class Claims {
     }
   }
 
-  async giveBack(messageIds: string[], group: string | null): Promise<LaneNotice[]> {
+  async giveBack(messages: readonly ClaimedMessage[], group: string | null): Promise<LaneNotice[]> {
     try {
-      this.#kit.shaping.reservations.givenBack(group, messageIds);
-      return await this.#kit.store.queue.release(messageIds, this.#kit.clock.now());
+      this.#kit.shaping.reservations.givenBack(group, idsOf(messages));
+      const { lanes } = await this.#kit.store.queue.release(messages.map(untried), this.#kit.clock.now());
+      return lanes;
     } catch (error) {
       // They stay marked as being sent until the next sweep for orphans, or the next start.
+      const messageIds = idsOf(messages);
       this.#kit.log.error({ error, messageIds }, `claimed messages could not be released: ${describeError(error)}`);
       return [];
     }
+  }
+
+  #terms(owner: Owner, now: number, from: ClaimSource | undefined): ClaimTerms {
+    const terms: ClaimTerms = { owner, now, dueAgainAt: this.#kit.pausesMs().map((ms) => now + ms) };
+    return from ? Object.assign(terms, { from }) : terms;
   }
 
   /** Only the message shows its sender's domain: a lane contains the mail of all of a tenant's domains. */
@@ -90,18 +105,18 @@ export class Claims {
   ): Promise<{ free: ClaimedMessage[]; putOffUntil: number | null }> {
     const { store, shaping, clock, log } = this.#kit;
     const free: ClaimedMessage[] = [];
-    const byEnd = new Map<number, string[]>();
+    const byEnd = new Map<number, UntriedMessage[]>();
     for (const message of messages) {
       const suspension = shaping.senderSuspension(group, message.tenantId, message.fromDomain);
       if (!suspension) free.push(message);
       else {
         const { until } = suspension;
-        byEnd.set(until, [...(byEnd.get(until) ?? []), message.id]);
+        byEnd.set(until, [...(byEnd.get(until) ?? []), untried(message)]);
         log.debug({ group, message_id: message.id, until }, `kept back: ${whatPauses(suspension)}`);
       }
     }
     if (byEnd.size === 0) return { free, putOffUntil: null };
-    await Promise.all([...byEnd].map(([until, ids]) => store.queue.release(ids, until, true)));
+    await Promise.all([...byEnd].map(([until, held]) => store.queue.release(held, until, true)));
     // A pause that an operator ended meanwhile has made its messages due again, but not these.
     const stillPaused = (message: ClaimedMessage) =>
       shaping.senderSuspension(group, message.tenantId, message.fromDomain) !== null;
@@ -112,6 +127,10 @@ export class Claims {
     }
     return { free, putOffUntil: Math.min(...byEnd.keys()) };
   }
+}
+
+function untried({ id, owner, attempt }: ClaimedMessage): UntriedMessage {
+  return { id, claim: claimOf({ owner, attempt }) };
 }
 
 function idsOf(messages: readonly ClaimedMessage[]): string[] {

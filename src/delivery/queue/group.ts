@@ -34,7 +34,7 @@ export interface GroupPort {
   /** Marks the lane's due messages as being sent; the lane then rests until its next due time. */
   claim(group: Group, next: WaitingLane, limit: number): Promise<ClaimedMessage[]>;
   /** Returns messages that were claimed but not tried to the queue. */
-  giveBack(group: Group, messageIds: string[]): Promise<void>;
+  giveBack(group: Group, messages: readonly ClaimedMessage[]): Promise<void>;
   /** Holds the lane; the scheduler wakes it later. */
   hold(lane: Lane, verdict: ShapingVerdict): void;
   /** An attempt's outcome, and the group's other connections. False: it was no attempt. */
@@ -181,7 +181,7 @@ export class Group {
       let first = await claiming;
       if (first.length === 0) first = await this.#nextBatch(next.hostsKey, FIRST_BATCH);
       this.#starting--;
-      if (this.#stopped) await this.#port.giveBack(this, idsOf(first));
+      if (this.#stopped) await this.#port.giveBack(this, first);
       else if (first.length > 0) await this.#runSession(next, first);
     } catch (error) {
       this.#kit.log.error({ group: this.name }, `a session with ${this.name} failed: ${describeError(error)}`);
@@ -195,7 +195,7 @@ export class Group {
   async #runSession({ hosts, source, hostsKey }: WaitingLane, first: ClaimedMessage[]): Promise<void> {
     const host: SessionHost = new SessionHost(this.name, this.#kit.session, {
       nextBatch: (limit) => this.#nextBatch(hostsKey, limit),
-      giveBack: (ids) => this.#port.giveBack(this, ids),
+      giveBack: (messages) => this.#port.giveBack(this, messages),
       learn: (finding) => this.#learn(finding, this.#otherConnections(host, hostsKey)),
       onConnected: () => this.#kit.shaping.connected(this.name, this.#otherConnections(null, hostsKey).working),
       onWaiting: (waitingHost, waiting) => this.#onWaiting(waitingHost, waiting ? hostsKey : null),
@@ -273,10 +273,6 @@ export class Group {
   #allowance({ tenantId }: Lane): number {
     return this.#kit.shaping.reservations.room(this.name, tenantId);
   }
-}
-
-function idsOf(messages: readonly ClaimedMessage[]): string[] {
-  return messages.map(({ id }) => id);
 }
 
 /** RFC 5321 section 5.1: hosts of equal preference in random order, shuffled again for each session. */

@@ -1,4 +1,4 @@
-// A lane: one tenant's mail to one domain, as the scheduler keeps it in memory, and the only place that
+// A lane: one tenant's mail to one domain in one slot, as the scheduler keeps it in memory, and the only place that
 // changes its state. Only lanes with waiting mail are in memory; their messages stay in the store.
 import { unreachable } from '../../base/errors.ts';
 
@@ -37,14 +37,16 @@ const GONE: LaneState = { kind: 'gone' };
 
 export class Lane {
   readonly id: number;
+  readonly slot: number;
   readonly tenantId: string;
   readonly domain: string;
   /** When LaneAlarms wakes it; Infinity: never. Only LaneAlarms sets this. */
   alarmAt = Number.POSITIVE_INFINITY;
   #state: LaneState = { kind: 'resting', dueAt: Number.POSITIVE_INFINITY };
 
-  constructor({ id, tenantId, domain }: Pick<Lane, 'id' | 'tenantId' | 'domain'>) {
+  constructor({ id, slot, tenantId, domain }: Pick<Lane, 'id' | 'slot' | 'tenantId' | 'domain'>) {
     this.id = id;
+    this.slot = slot;
     this.tenantId = tenantId;
     this.domain = domain;
   }

@@ -32,10 +32,10 @@ export class Lanes {
 
   notice(notices: readonly LaneNotice[]): void {
     const now = this.#clock.now();
-    for (const { lane: id, tenantId, domain, dueAt } of notices) {
+    for (const { lane: id, slot, tenantId, domain, dueAt } of notices) {
       let lane = this.#lanes.get(id);
       if (!lane) {
-        lane = new Lane({ id, tenantId, domain });
+        lane = new Lane({ id, slot, tenantId, domain });
         this.#lanes.set(id, lane);
       }
       const { state } = lane;

@@ -5,12 +5,15 @@
 import { type Clock, MINUTE_MS } from '../../base/clock.ts';
 import type { Logger } from '../../observe/log.ts';
 import * as mailLog from '../../observe/mail-log.ts';
-import { BEFORE_ALL_LANES, type SendingMark } from '../../store/queue.ts';
+import type { Ownership } from '../../store/owners.ts';
+import { BEFORE_ALL_LANES, claimOf, type SendingMark, type UntriedMessage } from '../../store/queue.ts';
 import type { Store, StoreVerbs } from '../../store/store.ts';
 import type { LaneNotice } from '../../store/submissions.ts';
 
 interface OrphanFinderKit {
   store: Pick<Store, 'queue'>;
+  /** It looks in these slots. */
+  ownership: Ownership;
   inFlight: Pick<MessagesInFlight, 'has'>;
   clock: Clock;
   log: Logger;
@@ -48,14 +51,16 @@ export class OrphanFinder {
   }
 
   async #returnOrphans(): Promise<void> {
-    const { store, clock, log, onLanes } = this.#kit;
+    const { store, ownership, clock, log, onLanes } = this.#kit;
     const now = clock.now();
     const suspects = new Map<string, Suspicion>();
-    const orphans: SendingMark[] = [];
+    const orphans: UntriedMessage[] = [];
     for await (const mark of this.#notInFlight()) {
       const known = this.#suspects.get(mark.id);
       const since = known?.attempt === mark.attempt ? known.since : now;
-      if (now - since >= ORPHAN_AFTER_MS) orphans.push(mark);
+      const owner = ownership.of(mark.slot);
+      if (owner && now - since >= ORPHAN_AFTER_MS)
+        orphans.push({ id: mark.id, claim: claimOf({ owner, attempt: mark.attempt }) });
       else suspects.set(mark.id, { attempt: mark.attempt, since });
     }
     this.#suspects = suspects;
@@ -66,9 +71,9 @@ export class OrphanFinder {
 
   /** Messages marked as being sent that are not in flight. */
   async *#notInFlight(): AsyncGenerator<SendingMark> {
-    const { store, inFlight } = this.#kit;
+    const { store, ownership, inFlight } = this.#kit;
     for (let after: string | null = null; ; ) {
-      const marks: SendingMark[] = await store.queue.listSending(after, MARKS_PER_QUERY);
+      const marks: SendingMark[] = await store.queue.listSending(ownership.slots, after, MARKS_PER_QUERY);
       for (const mark of marks) if (!inFlight.has(mark.id)) yield mark;
       if (marks.length < MARKS_PER_QUERY) return;
       after = marks.at(-1)!.id;
@@ -91,7 +96,7 @@ export class OrphanFinder {
 // are released. A message marked as being sent that is not here is an orphan. It wraps the store's verbs, so
 // that callers don't have to keep it up to date.
 
-type TrackedVerbs = StoreVerbs<{ queue: 'claim' | 'record' | 'recordEarlier' | 'release' }>;
+type TrackedVerbs = StoreVerbs<{ queue: 'claim' | 'record' | 'recordLate' | 'release' }>;
 
 export class MessagesInFlight {
   readonly #ids = new Set<string>();
@@ -120,18 +125,18 @@ export class MessagesInFlight {
       },
       record: async (updates: Parameters<TrackedVerbs['queue']['record']>[0]) => {
         // A result that the database did not accept is still with the recorder.
-        const lanes = await store.queue.record(updates);
+        const ended = await store.queue.record(updates);
         for (const { messageId } of updates) this.#ids.delete(messageId);
-        return lanes;
+        return ended;
       },
-      recordEarlier: async (updates: Parameters<TrackedVerbs['queue']['recordEarlier']>[0]) => {
-        const applied = await store.queue.recordEarlier(updates);
+      recordLate: async (updates: Parameters<TrackedVerbs['queue']['recordLate']>[0]) => {
+        const applied = await store.queue.recordLate(updates);
         for (const { messageId } of updates) this.#ids.delete(messageId);
         return applied;
       },
       release: async (...release: Parameters<TrackedVerbs['queue']['release']>) => {
         // Removed even if the release fails: then only the orphan sweep can return them.
-        for (const id of release[0]) this.#ids.delete(id);
+        for (const { id } of release[0]) this.#ids.delete(id);
         return await store.queue.release(...release);
       },
     };

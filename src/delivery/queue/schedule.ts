@@ -6,7 +6,7 @@ import { type EndWaitingKit, giveUp } from '../../events/end-waiting.ts';
 import type { Logger } from '../../observe/log.ts';
 import { failed } from '../../observe/mail-log.ts';
 import { suppressionKeyOf } from '../../protocol/mail/address.ts';
-import type { ClaimedMessage, SuppressedLater } from '../../store/queue.ts';
+import type { SuppressedLater, WaitingMessage } from '../../store/queue.ts';
 import type { StoreVerbs } from '../../store/store.ts';
 import type { LaneNotice } from '../../store/submissions.ts';
 
@@ -98,19 +98,19 @@ export class Schedule {
     }
   }
 
-  #asDue({ id, tenantId, recipient }: ClaimedMessage) {
+  #asDue({ id, tenantId, recipient }: WaitingMessage) {
     const staysUsable = this.#kit.staysUsable?.(recipient) ?? false;
     return { id, tenantId, suppressionKey: suppressionKeyOf(recipient), staysUsable };
   }
 
   /** Concurrently, so that a portion is one commit. */
-  async #endAll(due: ClaimedMessage[], suppressed: SuppressedLater[]): Promise<number> {
+  async #endAll(due: WaitingMessage[], suppressed: SuppressedLater[]): Promise<number> {
     const byId = new Map(due.map((message) => [message.id, message]));
     const ended = await Promise.all(suppressed.map(({ id, reason }) => this.#end(byId.get(id)!, reason)));
     return ended.filter(Boolean).length;
   }
 
-  async #end(message: ClaimedMessage, suppression: SuppressedLater['reason']): Promise<boolean> {
+  async #end(message: WaitingMessage, suppression: SuppressedLater['reason']): Promise<boolean> {
     const reason = `on the suppression list (${suppression}) when its time came`;
     if (!(await giveUp(this.#kit, message, reason))) return false;
     failed(this.#kit.log, message, { reason, attempts: 0, attempt: null });

@@ -9,6 +9,7 @@ import type { BounceRules } from '../../classify/classify-reply.ts';
 import type { Logger } from '../../observe/log.ts';
 import { requeued } from '../../observe/mail-log.ts';
 import type { SecondLooks } from '../../protocol/dns/second-look.ts';
+import type { Ownership } from '../../store/owners.ts';
 import type { ClaimedMessage } from '../../store/queue.ts';
 import type { ClaimSource } from '../../store/source-addresses.ts';
 import type { StoreVerbs } from '../../store/store.ts';
@@ -32,6 +33,8 @@ import { Slots } from './slots.ts';
 
 export interface SchedulerKit {
   store: ClaimsKit['store'] & StoreVerbs<{ queue: 'dueLanes' | 'getMessage'; sources: 'peekDue' }>;
+  /** It sends the mail of these slots. */
+  ownership: Ownership;
   routes: Routes;
   pool: CourierPool;
   recorder: Pick<Recorder, 'record'>;
@@ -83,7 +86,7 @@ export class Scheduler {
   #routing = new Set<Promise<void>>();
   readonly #port: GroupPort = {
     claim: (group, next, limit) => this.#claimFor(group, next, limit),
-    giveBack: async ({ name }, ids) => this.notice(await this.#claims.giveBack(ids, name)),
+    giveBack: async ({ name }, messages) => this.notice(await this.#claims.giveBack(messages, name)),
     hold: (lane, verdict) => this.#hold(lane, verdict),
     learn: (group, finding, others) => this.#learn(group, finding, others),
     onSessionEnd: (group) => this.#forgetIfIdle(group),
@@ -93,9 +96,10 @@ export class Scheduler {
     this.#kit = kit;
     this.#lanes = new Lanes(kit.clock, (lane) => this.#dispatch(lane));
     this.#slots = new Slots(kit.limits.sessions);
-    const { store, shaping, results, recorder, clock, log, pausesMs } = kit;
-    this.#claims = new Claims({ store, shaping, results, clock, log, pausesMs });
-    const giveBack = async (ids: string[]) => this.notice(await this.#claims.giveBack(ids, null));
+    const { store, ownership, shaping, results, recorder, clock, log, pausesMs } = kit;
+    this.#claims = new Claims({ store, ownership, shaping, results, clock, log, pausesMs });
+    const giveBack = async (messages: readonly ClaimedMessage[]) =>
+      this.notice(await this.#claims.giveBack(messages, null));
     const { secondLooks, noRoute: rules, endWatch } = kit;
     this.#unrouted = new UnroutedMail({ store, recorder, secondLooks, rules, endWatch, clock, log, giveBack });
   }
@@ -134,14 +138,16 @@ export class Scheduler {
   async reconcile(): Promise<void> {
     this.#kit.shaping.tenantsChanged();
     try {
-      this.notice(await this.#kit.store.queue.dueLanes());
+      this.notice(await this.#kit.store.queue.dueLanes(this.#kit.ownership.slots));
     } catch (error) {
       this.#kit.log.error({ error }, `the queue could not be read: ${describeError(error)}`);
     }
   }
 
+  /** Lanes in other nodes' slots are theirs. */
   notice(notices: LaneNotice[]): void {
-    this.#lanes.notice(notices);
+    const { ownership } = this.#kit;
+    this.#lanes.notice(notices.filter(({ slot }) => ownership.of(slot) !== null));
   }
 
   /** Starts nothing new; sessions finish the message on the wire. Resolves when all are closed. */

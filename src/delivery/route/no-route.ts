@@ -203,7 +203,7 @@ interface UnroutedMailKit {
   clock: Clock;
   log: Logger;
   /** Returns messages to the queue that were not judged. */
-  giveBack(messageIds: string[]): Promise<void>;
+  giveBack(messages: readonly ClaimedMessage[]): Promise<void>;
 }
 
 export class UnroutedMail {
@@ -237,7 +237,7 @@ export class UnroutedMail {
     const subject = asked.map(lookOf).find((due) => due !== null);
     const secondLook = subject ? await secondLooks.look(domain, subject, this.#aborter.signal) : null;
     const lost = secondLook === null ? asked.filter(isDue) : [];
-    if (lost.length > 0) await giveBack(lost.map(({ message }) => message.id));
+    if (lost.length > 0) await giveBack(lost.map(({ message }) => message));
     await Promise.all(
       asked
         .filter((each) => !lost.includes(each))

@@ -27,7 +27,7 @@ export interface SessionPort {
   /** The next messages for this session; empty: nothing is due. */
   nextBatch(limit: number): Promise<ClaimedMessage[]>;
   /** Returns messages that were claimed but not tried to the queue. */
-  giveBack(messageIds: string[]): Promise<void>;
+  giveBack(messages: readonly ClaimedMessage[]): Promise<void>;
   /** Learns from an attempt about the receiver. False: it was no attempt, and the message goes back to the queue. */
   learn(finding: AttemptResult): boolean;
   /** The server accepted the connection. */
@@ -94,7 +94,7 @@ export class SessionHost {
     const untaken = link.untaken();
     const onTheWire = [...this.#inFlight.values()].find(({ id }) => !untaken.has(id));
     if (onTheWire) this.#record(onTheWire, this.#kit.clock.now(), judgement);
-    this.#onUntried([...this.#inFlight.keys()].filter((id) => id !== onTheWire?.id));
+    this.#onUntried([...this.#inFlight.values()].filter((message) => message !== onTheWire));
     await this.#givingBack;
   }
 
@@ -116,7 +116,7 @@ export class SessionHost {
       this.#link = this.#kit.pool.start(plan, (report) => this.#onReport(report));
       return this.#link;
     } catch (error) {
-      await this.#port.giveBack(first.map(({ id }) => id));
+      await this.#port.giveBack(first);
       throw error;
     }
   }
@@ -133,7 +133,7 @@ export class SessionHost {
         this.#onResult(report);
         break;
       case 'untried':
-        this.#onUntried(report.messageIds);
+        this.#onUntried(report.messageIds.flatMap((id) => this.#inFlight.get(id) ?? []));
         break;
       case 'connected':
         this.#connected = true;
@@ -160,16 +160,16 @@ export class SessionHost {
     this.#record(message, startedAt, this.#kit.judge(some ? { ...result, asked: 'some' } : result), stages);
   }
 
-  #onUntried(messageIds: string[]): void {
-    for (const id of messageIds) this.#inFlight.delete(id);
-    if (messageIds.length === 0) return;
-    this.#givingBack = Promise.all([this.#givingBack, this.#port.giveBack(messageIds)]);
+  #onUntried(messages: readonly ClaimedMessage[]): void {
+    for (const { id } of messages) this.#inFlight.delete(id);
+    if (messages.length === 0) return;
+    this.#givingBack = Promise.all([this.#givingBack, this.#port.giveBack(messages)]);
   }
 
   #record(message: ClaimedMessage, startedAt: number, judgement: Judgement, stages?: readonly StageMark[]): void {
     const finding = { message, startedAt, judgement, mxGroup: this.#group, ...(stages && { stages }) };
     if (this.#port.learn(finding)) void this.#kit.recorder.record(finding);
-    else this.#onUntried([message.id]);
+    else this.#onUntried([message]);
   }
 
   async #feed(): Promise<void> {
@@ -181,7 +181,7 @@ export class SessionHost {
     const messages = await this.#port.nextBatch(room);
     // The session may have been stopped while the store was claiming.
     if (this.#ending) {
-      this.#onUntried(messages.map(({ id }) => id));
+      this.#onUntried(messages);
       this.#end();
     } else if (messages.length > 0) this.#give(messages);
     else this.#linger();

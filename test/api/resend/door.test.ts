@@ -4,6 +4,7 @@ import t from 'tap';
 import { openContentReader } from '../../../src/store/sqlite/verbs/contents.ts';
 import type { Attachment, MessageContent } from '../../../src/store/submissions.ts';
 import { type ApiAnswer, startApiHarness } from '../../support/api-harness.ts';
+import { takeFirstSlot } from '../../support/first-slot.ts';
 
 const api = await startApiHarness({ firstTier: 5 });
 t.teardown(() => api.close());
@@ -355,8 +356,9 @@ t.test('mail for later', async (t) => {
   const cancel = (id: string) => api.call('POST', `/resend/emails/${id}/cancel`, { key: tenant.key });
   t.match(await cancel(body.id), { status: 200, body: { object: 'email', id: body.id } });
   t.ok(isError(await update('in 1 day'), 409, 'validation_error'), 'nothing is scheduled any more');
-  const [lane] = await api.store.queue.dueLanes();
+  const [lane] = await api.store.queue.dueLanes([1]);
   const { messages } = await api.store.queue.claim(lane!.lane, 1000, {
+    owner: await takeFirstSlot(api.store),
     now: Date.now(),
     dueAgainAt: [Date.now() + 1000],
   });

@@ -130,7 +130,7 @@ export const batchCases = {
       const item = result.items[index]!;
       const id = 'receipt' in item ? item.receipt.messageIds[0]! : '';
       const message = (await store.queue.findWaiting(id))!;
-      await store.queue.record([bench.update(message, { to: 'delivered' }, { at: T0 + 1 })]);
+      await store.queue.endWaiting(bench.update(message, { to: 'delivered' }, { at: T0 + 1 }));
     };
     const erase = async () => {
       // Once for the messages, once for the batch that they belonged to.

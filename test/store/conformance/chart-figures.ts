@@ -223,7 +223,7 @@ async function tell(
   const { receipt } = await bench.accept(domain, [to]);
   const message = (await bench.store.queue.findWaiting(receipt.messageIds[0]!))!;
   const event = { ...bench.event(type, data), at };
-  await bench.store.queue.record([bench.update(message, { to: 'delivered' }, { event })]);
+  await bench.store.queue.endWaiting(bench.update(message, { to: 'delivered' }, { event }));
 }
 
 async function total(bench: Bench, tenantId: string): Promise<Figures> {

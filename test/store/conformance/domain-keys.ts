@@ -69,12 +69,12 @@ export const domainKeyCases = {
       const [first, second, third] = claimed;
       await bench.store.queue.record([bench.update(first!, { to: 'delivered' })]);
       await bench.store.queue.record([
-        bench.update(second!, { to: 'deferred', dueAt: T0, reason: '451', ambiguous: false }),
+        bench.update(second!, { to: 'deferred', dueAt: T0 + 1, reason: '451', ambiguous: false }),
         bench.update(first!, { to: 'delivered' }),
         bench.update(first!, { to: 'delivered' }),
       ]);
       t.equal(await keyIsThere(bench, receipt.messageIds[1]!), true, 'two are open; a repeated end does not count');
-      await bench.store.queue.record([bench.update(second!, { to: 'failed', reason: 'cancelled' })]);
+      await bench.store.queue.endWaiting(bench.update(second!, { to: 'failed', reason: 'cancelled' }));
       t.equal(await keyIsThere(bench, third!.id), true, 'one is open');
       await bench.store.queue.record([bench.update(third!, last)]);
       t.equal(await keyIsThere(bench, third!.id), false, `gone with the last, which is ${last.to}`);

@@ -79,11 +79,12 @@ async function deliver(bench: Bench, domain: Domain): Promise<StoredEvent> {
   const { receipt } = await bench.accept(domain, ['a@x.test']);
   const message = (await bench.store.queue.findWaiting(receipt.messageIds[0]!))!;
   const event = bench.event('email.delivered');
-  await bench.store.queue.record([bench.update(message, { to: 'delivered' }, { event })]);
+  await bench.store.queue.endWaiting(bench.update(message, { to: 'delivered' }, { event }));
   return { ...event, tenantId: domain.tenantId, messageId: message.id };
 }
 
 async function defer(bench: Bench, message: ClaimedMessage, event: ReturnType<Bench['event']>): Promise<void> {
   const transition = { to: 'deferred', dueAt: T0, reason: '451', ambiguous: false } as const;
-  await bench.store.queue.record([bench.update(message, transition, { event })]);
+  const [claimed] = await bench.claim(message.lane, T0);
+  await bench.store.queue.record([bench.update(claimed ?? message, transition, { event })]);
 }

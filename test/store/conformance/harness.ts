@@ -5,11 +5,19 @@ import { IdSource } from '../../../src/base/ids.ts';
 import { noPeer } from '../../../src/base/outcome.ts';
 import type { Domain, NewDomain } from '../../../src/store/domains.ts';
 import type { EventType, NewEvent } from '../../../src/store/events.ts';
-import type { ClaimedMessage, MessageDetail, MessageUpdate, Transition } from '../../../src/store/queue.ts';
+import type { Owner } from '../../../src/store/owners.ts';
+import {
+  type ClaimedMessage,
+  type ClaimedUpdate,
+  claimOf,
+  type MessageDetail,
+  type Transition,
+} from '../../../src/store/queue.ts';
 import type { PortalReads } from '../../../src/store/reads.ts';
 import type { Store } from '../../../src/store/store.ts';
 import type { AcceptResult, ContentReader, NewSubmission } from '../../../src/store/submissions.ts';
 import type { ApiKey, Tenant } from '../../../src/store/tenants.ts';
+import { takeFirstSlot } from '../../support/first-slot.ts';
 
 /** A store over an empty database. The driver's test closes it and cleans up after it. */
 export interface OpenedStore {
@@ -32,6 +40,9 @@ export function dueAgainFrom(now: number): number[] {
   return [1, 2, 3, 4, 5].map((attempt) => now + attempt * DUE_AGAIN_STEP_MS);
 }
 
+/** Whose claims never match. */
+const NOBODY: Owner = { slot: 0, epoch: 0 };
+
 export type Accepted = Extract<AcceptResult, { kind: 'accepted' }>;
 
 export class Bench {
@@ -39,6 +50,7 @@ export class Bench {
   readonly openContents: () => ContentReader;
   readonly reads: () => PortalReads;
   readonly #ids = new IdSource();
+  #owner: Promise<Owner> | null = null;
 
   constructor(opened: OpenedStore) {
     this.store = opened.store;
@@ -51,6 +63,12 @@ export class Bench {
 
   id(): string {
     return this.#ids.next();
+  }
+
+  /** Who claims in the first slot; taken at the first call. */
+  owner(): Promise<Owner> {
+    this.#owner ??= takeFirstSlot(this.store);
+    return this.#owner;
   }
 
   async tenant(change: Partial<Tenant> = {}): Promise<Tenant> {
@@ -177,8 +195,9 @@ export class Bench {
     return (await this.claimWithNext(lane, now, limit)).messages;
   }
 
-  claimWithNext(lane: number, now: number, limit = 100) {
-    return this.store.queue.claim(lane, limit, { now, dueAgainAt: dueAgainFrom(now) });
+  async claimWithNext(lane: number, now: number, limit = 100) {
+    const owner = await this.owner();
+    return this.store.queue.claim(lane, limit, { owner, now, dueAgainAt: dueAgainFrom(now) });
   }
 
   /** One message that is being sent. */
@@ -195,16 +214,17 @@ export class Bench {
   }
 
   update(
-    message: Pick<ClaimedMessage, 'id' | 'tenantId'>,
+    message: Pick<ClaimedMessage, 'id' | 'tenantId'> & Partial<ClaimedMessage>,
     transition: Transition,
-    change: Partial<MessageUpdate> = {},
-  ): MessageUpdate {
-    const { id: messageId, tenantId } = message;
-    return { messageId, tenantId, at: T0 + 1000, attempt: null, transition, event: null, ...change };
+    change: Partial<ClaimedUpdate> = {},
+  ): ClaimedUpdate {
+    const { id: messageId, tenantId, owner = NOBODY, attempt = 0 } = message;
+    const claim = claimOf({ owner, attempt });
+    return { messageId, tenantId, at: T0 + 1000, claim, attempt: null, transition, event: null, ...change };
   }
 
   /** An update with the facts of an attempt, as couriers send it. */
-  attempted(message: ClaimedMessage, transition: Transition, event: NewEvent | null = null): MessageUpdate {
+  attempted(message: ClaimedMessage, transition: Transition, event: NewEvent | null = null): ClaimedUpdate {
     const outcome =
       transition.to === 'delivered' ? 'delivered' : transition.to === 'bounced' ? 'permanent' : 'temporary';
     const { id: messageId, tenantId, attempt } = message;

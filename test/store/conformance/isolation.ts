@@ -46,7 +46,7 @@ export const isolationCases = {
       { to: 'parked', reason: 'no' },
     ] as const) {
       const forged = bench.attempted({ ...message, tenantId: stranger.id }, transition, event);
-      t.strictSame(await bench.store.queue.record([forged]), [], transition.to);
+      t.strictSame((await bench.store.queue.record([forged])).over, [message.id], transition.to);
     }
     t.strictSame(await bench.message(message.id), before);
     t.strictSame(await bench.store.events.listEvents(stranger.id, { after: null, limit: 10 }), []);

@@ -180,7 +180,7 @@ export const messageViewCases = {
   'attachments are not there when the content was erased': async (t: Test, bench: Bench) => {
     const { tenant, id } = await withFiles(bench);
     const message = (await bench.store.queue.findWaiting(id))!;
-    await bench.store.queue.record([bench.update(message, { to: 'delivered' })]);
+    await bench.store.queue.endWaiting(bench.update(message, { to: 'delivered' }));
     await bench.store.upkeep.eraseContents({ days: null, before: T0 + 60_000, budgetMs: 1000 });
     t.equal(await found(bench.reads().messageAttachment(tenant.id, id, 0)), null);
   },

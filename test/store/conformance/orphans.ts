@@ -1,6 +1,7 @@
 // Conformance: messages that are marked as being sent and that nobody sends.
 import type { Test } from 'tap';
 import { BEFORE_ALL_LANES } from '../../../src/store/queue.ts';
+import { untried } from '../../support/first-slot.ts';
 import { type Bench, DUE_AGAIN_STEP_MS, T0 } from './harness.ts';
 
 const ids = (marks: { id: string }[]) => marks.map(({ id }) => id);
@@ -11,16 +12,17 @@ export const orphanCases = {
     const first = await bench.sending(domain, 'a@x.test');
     const second = await bench.sending(domain, 'b@x.test');
     await bench.queued(domain, 'waiting@x.test', T0 + 1000);
-    const page = await bench.store.queue.listSending(null, 1);
-    t.strictSame(page, [{ id: first.id, attempt: 1 }]);
-    t.strictSame(ids(await bench.store.queue.listSending(first.id, 10)), [second.id]);
-    t.strictSame(await bench.store.queue.listSending(second.id, 10), []);
+    const page = await bench.store.queue.listSending([1], null, 1);
+    t.strictSame(page, [{ id: first.id, slot: 1, attempt: 1 }]);
+    t.strictSame(ids(await bench.store.queue.listSending([1], first.id, 10)), [second.id]);
+    t.strictSame(await bench.store.queue.listSending([1], second.id, 10), []);
   },
 
   'an orphan waits again, for the time that was stored before its attempt': async (t: Test, bench: Bench) => {
     const { domain } = await bench.sender('acme.test');
-    const { id, lane } = await bench.sending(domain, 'a@x.test');
-    const notices = await bench.store.queue.returnOrphans([{ id, attempt: 1 }], T0 + 500, 'its session is gone');
+    const message = await bench.sending(domain, 'a@x.test');
+    const { id, lane } = message;
+    const notices = await bench.store.queue.returnOrphans([untried(message)], T0 + 500, 'its session is gone');
     t.match(notices, [{ lane, dueAt: T0 + DUE_AGAIN_STEP_MS, domain: 'x.test' }]);
     t.match(await bench.message(id), {
       state: 'deferred',
@@ -28,17 +30,18 @@ export const orphanCases = {
       ambiguous: true,
       lastReason: 'its session is gone',
     });
-    t.strictSame(await bench.store.queue.listSending(null, 10), []);
+    t.strictSame(await bench.store.queue.listSending([1], null, 10), []);
   },
 
   'one that has moved on is not an orphan': async (t: Test, bench: Bench) => {
     const { domain } = await bench.sender('acme.test');
     const message = await bench.sending(domain, 'a@x.test');
     const { id } = message;
-    t.strictSame(await bench.store.queue.returnOrphans([{ id, attempt: 2 }], T0, 'gone'), [], 'in another attempt');
+    const next = untried({ ...message, attempt: 2 });
+    t.strictSame(await bench.store.queue.returnOrphans([next], T0, 'gone'), [], 'in another attempt');
     t.equal((await bench.message(id)).state, 'sending');
     await bench.store.queue.record([bench.attempted(message, { to: 'delivered' })]);
-    t.strictSame(await bench.store.queue.returnOrphans([{ id, attempt: 1 }], T0, 'gone'), [], 'at its end');
+    t.strictSame(await bench.store.queue.returnOrphans([untried(message)], T0, 'gone'), [], 'at its end');
     t.equal((await bench.message(id)).state, 'delivered');
   },
 

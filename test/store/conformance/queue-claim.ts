@@ -1,12 +1,13 @@
-// Conformance: the queue's way out: what is due, claiming, giving back, recovering, expiring.
+// Conformance: the queue's way out: what is due, claiming, giving back, expiring.
 import type { Test } from 'tap';
+import { untried } from '../../support/first-slot.ts';
 import { type Bench, DUE_AGAIN_STEP_MS, LIFETIME_MS, T0 } from './harness.ts';
 
 export const queueClaimCases = {
   'what is past its lifetime is not claimed any more': async (t: Test, bench: Bench) => {
     const { domain } = await bench.sender('acme.test');
     const message = await bench.queued(domain, 'a@x.test');
-    const { lane } = (await bench.store.queue.dueLanes())[0]!;
+    const { lane } = (await bench.store.queue.dueLanes([1]))[0]!;
     const { messages, nextDueAt } = await bench.claimWithNext(lane, T0 + LIFETIME_MS);
     t.strictSame({ messages, nextDueAt }, { messages: [], nextDueAt: null });
     t.strictSame(
@@ -22,6 +23,7 @@ export const queueClaimCases = {
     const { messages, nextDueAt } = await bench.claimWithNext(lanes[0]!.lane, T0);
     t.strictSame(messages, [
       {
+        owner: await bench.owner(),
         id: receipt.messageIds[0],
         tenantId: tenant.id,
         submissionId: receipt.id,
@@ -54,14 +56,18 @@ export const queueClaimCases = {
     const early = await bench.queued(domain, 'early@x.test', T0);
     const tied = await bench.queued(domain, 'tied@x.test', T0 + 20);
     const lane = late.lane;
-    t.strictSame(await bench.claimWithNext(lane, T0 - 1), { messages: [], nextDueAt: T0 }, 'nothing is due yet');
+    t.strictSame(
+      await bench.claimWithNext(lane, T0 - 1),
+      { messages: [], nextDueAt: T0, isOver: false },
+      'nothing is due yet',
+    );
     const first = await bench.claimWithNext(lane, T0 + 20, 2);
     t.strictSame(ids(first.messages), [early.id, late.id]);
     t.equal(first.nextDueAt, T0 + 20, 'more is due at once');
     const second = await bench.claimWithNext(lane, T0 + 20, 2);
     t.strictSame(ids(second.messages), [tied.id], 'the older id first when due at the same time');
     t.equal(second.nextDueAt, T0 + 1000);
-    t.strictSame(await bench.claimWithNext(lane, T0 + 999), { messages: [], nextDueAt: T0 + 1000 });
+    t.strictSame(await bench.claimWithNext(lane, T0 + 999), { messages: [], nextDueAt: T0 + 1000, isOver: false });
     t.strictSame(ids(await bench.claim(lane, T0 + 1000)), [future.id]);
   },
 
@@ -79,7 +85,7 @@ export const queueClaimCases = {
     const here = await bench.queued(domain, 'a@x.test');
     await bench.queued(domain, 'a@y.test');
     t.strictSame(ids(await bench.claim(here.lane, T0)), [here.id]);
-    t.strictSame(await bench.claimWithNext(here.lane + 1000, T0), { messages: [], nextDueAt: null }, 'no such lane');
+    t.strictSame((await bench.claimWithNext(here.lane + 1000, T0)).messages, [], 'no such lane');
   },
 
   'a tenant that is not active gives nothing': async (t: Test, bench: Bench) => {
@@ -87,12 +93,15 @@ export const queueClaimCases = {
     const { id, lane } = await bench.queued(domain, 'a@x.test');
     for (const status of ['pending_verification', 'in_review', 'suspended'] as const) {
       await bench.store.tenants.updateTenant(tenant.id, { status });
-      t.strictSame(await bench.claimWithNext(lane, T0 + 5), { messages: [], nextDueAt: null }, status);
-      t.strictSame(await bench.store.queue.dueLanes(), []);
+      const nothing = { messages: [], nextDueAt: null, isOver: false };
+      t.strictSame(await bench.claimWithNext(lane, T0 + 5), nothing, status);
+      t.strictSame(await bench.store.queue.dueLanes([1]), []);
     }
     t.match(await bench.message(id), { state: 'queued', attempts: 0, dueAt: T0 });
     await bench.store.tenants.updateTenant(tenant.id, { status: 'active' });
-    t.strictSame(await bench.store.queue.dueLanes(), [{ lane, tenantId: tenant.id, domain: 'x.test', dueAt: T0 }]);
+    t.strictSame(await bench.store.queue.dueLanes([1]), [
+      { lane, slot: 1, tenantId: tenant.id, domain: 'x.test', dueAt: T0 },
+    ]);
     t.strictSame(ids(await bench.claim(lane, T0)), [id]);
   },
 
@@ -101,10 +110,22 @@ export const queueClaimCases = {
     const x = await bench.queued(domain, 'late@x.test', T0 + 50);
     await bench.queued(domain, 'early@x.test', T0 + 10);
     const y = await bench.queued(domain, 'a@y.test', T0 + 30);
-    const due = async () => new Map((await bench.store.queue.dueLanes()).map((lane) => [lane.domain, lane]));
+    const due = async () => new Map((await bench.store.queue.dueLanes([1])).map((lane) => [lane.domain, lane]));
     const before = await due();
-    t.strictSame(before.get('x.test'), { lane: x.lane, tenantId: tenant.id, domain: 'x.test', dueAt: T0 + 10 });
-    t.strictSame(before.get('y.test'), { lane: y.lane, tenantId: tenant.id, domain: 'y.test', dueAt: T0 + 30 });
+    t.strictSame(before.get('x.test'), {
+      lane: x.lane,
+      slot: 1,
+      tenantId: tenant.id,
+      domain: 'x.test',
+      dueAt: T0 + 10,
+    });
+    t.strictSame(before.get('y.test'), {
+      lane: y.lane,
+      slot: 1,
+      tenantId: tenant.id,
+      domain: 'y.test',
+      dueAt: T0 + 30,
+    });
     await bench.claim(y.lane, T0 + 30);
     const after = await due();
     t.strictSame([...after.keys()], ['x.test'], 'what is being sent is not due');
@@ -113,10 +134,14 @@ export const queueClaimCases = {
   'a released message is as if it had not been claimed': async (t: Test, bench: Bench) => {
     const { domain } = await bench.sender('acme.test');
     const claimed = await bench.sending(domain, 'a@x.test');
-    const notices = await bench.store.queue.release([claimed.id, bench.id()], T0 + 77);
-    t.strictSame(notices, [{ lane: claimed.lane, tenantId: claimed.tenantId, domain: 'x.test', dueAt: T0 + 77 }]);
+    const unknown = { ...claimed, id: bench.id() };
+    const { lanes, over } = await bench.store.queue.release([claimed, unknown].map(untried), T0 + 77);
+    const { lane, tenantId } = claimed;
+    t.strictSame(lanes, [{ lane, slot: 1, tenantId, domain: 'x.test', dueAt: T0 + 77 }]);
+    t.strictSame(over, [unknown.id]);
     t.match(await bench.message(claimed.id), { state: 'queued', attempts: 0, dueAt: T0 + 77 });
-    t.strictSame(await bench.store.queue.release([claimed.id], T0 + 99), [], 'only what is being sent');
+    const again = await bench.store.queue.release([untried(claimed)], T0 + 99);
+    t.strictSame(again, { lanes: [], over: [claimed.id] }, 'only what is being sent');
     t.equal((await bench.message(claimed.id)).dueAt, T0 + 77);
     t.strictSame(await bench.claim(claimed.lane, T0 + 77), [claimed], 'the same attempt again');
   },
@@ -129,7 +154,7 @@ export const queueClaimCases = {
     const [second] = await bench.claim(first.lane, T0);
     t.equal(second?.attempt, 2);
     t.equal(second?.notices, 1);
-    await bench.store.queue.release([first.id], T0);
+    await bench.store.queue.release([untried(second!)], T0);
     t.match(await bench.message(first.id), {
       state: 'deferred',
       attempts: 1,
@@ -137,35 +162,6 @@ export const queueClaimCases = {
       lastReason: 'lost after the dot',
     });
     t.strictSame(await bench.claim(first.lane, T0), [second]);
-  },
-
-  'what a dead process was sending waits again': async (t: Test, bench: Bench) => {
-    const { domain } = await bench.sender('acme.test');
-    const later = await bench.sending(domain, 'second-attempt@x.test');
-    await bench.store.queue.record([
-      bench.update(later, { to: 'deferred', dueAt: T0 + 10, reason: '451', ambiguous: false }),
-    ]);
-    await bench.claim(later.lane, T0 + 10);
-    const first = await bench.sending(domain, 'first-attempt@x.test', T0 + 10);
-    const waiting = await bench.queued(domain, 'waiting@x.test', T0 + 500);
-    t.equal(await bench.store.queue.recoverInterrupted(T0 + 100), 2);
-    t.match(await bench.message(first.id), { state: 'deferred', attempts: 1, dueAt: T0 + 100, ambiguous: true });
-    const stored = T0 + 10 + 2 * DUE_AGAIN_STEP_MS;
-    t.match(await bench.message(later.id), { state: 'deferred', attempts: 2, dueAt: stored, ambiguous: true });
-    t.match(await bench.message(waiting.id), { state: 'queued', dueAt: T0 + 500, ambiguous: false });
-    t.equal(await bench.store.queue.recoverInterrupted(T0 + 200), 0, 'nothing is left to recover');
-    const [again] = await bench.claim(first.lane, T0 + 100);
-    t.match(again, { id: first.id, attempt: 2 });
-    t.equal(again?.notices, 0, 'an interruption is nothing that the tenant was told of');
-  },
-
-  'what an earlier process knows the end of does not wait again': async (t: Test, bench: Bench) => {
-    const { domain } = await bench.sender('acme.test');
-    const known = await bench.sending(domain, 'known@x.test');
-    const other = await bench.sending(domain, 'other@x.test');
-    t.equal(await bench.store.queue.recoverInterrupted(T0 + 100, [known.id]), 1);
-    t.match(await bench.message(known.id), { state: 'sending', attempts: 1 });
-    t.match(await bench.message(other.id), { state: 'deferred' });
   },
 
   'messages past their lifetime are found, unless they are being sent': async (t: Test, bench: Bench) => {
@@ -189,7 +185,7 @@ export const queueClaimCases = {
     t.equal(found.find((message) => message.id === parked.id)?.attempt, 1, 'the attempt that was last made');
     t.strictSame(ids(await bench.store.queue.expired(past + 50, 10)).at(-1), later.id, 'the longest expired first');
     t.equal((await bench.store.queue.expired(past + 50, 2)).length, 2);
-    await bench.store.queue.release([sending.id], T0);
+    await bench.store.queue.release([untried(sending)], T0);
     t.equal((await bench.store.queue.expired(past, 10)).length, 3);
   },
 
@@ -198,10 +194,10 @@ export const queueClaimCases = {
     const { id, lane } = await bench.queued(domain, 'a@x.test');
     const [message] = await bench.store.queue.expired(T0 + LIFETIME_MS, 10);
     const event = bench.event('email.failed');
-    await bench.store.queue.record([bench.update(message!, { to: 'failed', reason: 'lifetime over' }, { event })]);
+    await bench.store.queue.endWaiting(bench.update(message!, { to: 'failed', reason: 'lifetime over' }, { event }));
     t.match(await bench.message(id), { state: 'failed', lastReason: 'lifetime over', dueAt: null });
     t.strictSame(await bench.store.queue.expired(T0 + LIFETIME_MS, 10), []);
-    t.strictSame(await bench.claimWithNext(lane, T0 + LIFETIME_MS), { messages: [], nextDueAt: null });
+    t.match(await bench.claimWithNext(lane, T0 + LIFETIME_MS), { messages: { length: 0 }, nextDueAt: null });
   },
 };
 

@@ -1,8 +1,12 @@
 // Conformance: what became of a message: every transition, written together with its attempt,
 // its event and its suppression.
 import type { Test } from 'tap';
-import type { MessageUpdate, Transition } from '../../../src/store/queue.ts';
-import { type Bench, T0 } from './harness.ts';
+import type { ClaimedUpdate, Transition } from '../../../src/store/queue.ts';
+import { untried } from '../../support/first-slot.ts';
+import { type Bench, DUE_AGAIN_STEP_MS, T0 } from './harness.ts';
+
+/** Nothing of the lane is due at another time, and no claim was over. */
+const ENDED = { lanes: [], over: [] };
 
 const NOTE = {
   suppressionKey: 'a@x.test',
@@ -29,7 +33,7 @@ export const queueRecordCases = {
       tlsPolicy: { mode: 'testing', failure: 'not named by the policy' },
       elapsedMs: 123,
     };
-    t.strictSame(await bench.store.queue.record([update]), []);
+    t.strictSame(await bench.store.queue.record([update]), ENDED);
     const stored = await bench.message(message.id);
     t.match(stored, { state: 'delivered', attempts: 1, dueAt: null, finishedAt: T0 + 1000, ambiguous: false });
     t.strictSame(stored.attemptList, [update.attempt]);
@@ -42,9 +46,9 @@ export const queueRecordCases = {
     const message = await bench.sending(domain, 'a@x.test');
     const later: Transition = { to: 'deferred', dueAt: T0 + 5000, reason: '451 later', ambiguous: true };
     const event = bench.event('email.deferred');
-    const notices = await bench.store.queue.record([bench.attempted(message, later, event)]);
-    const notice = { lane: message.lane, tenantId: tenant.id, domain: 'x.test', dueAt: T0 + 5000 };
-    t.strictSame(notices, [notice]);
+    const { lanes } = await bench.store.queue.record([bench.attempted(message, later, event)]);
+    const notice = { lane: message.lane, slot: 1, tenantId: tenant.id, domain: 'x.test', dueAt: T0 + 5000 };
+    t.strictSame(lanes, [notice]);
     t.match(await bench.message(message.id), {
       state: 'deferred',
       attempts: 1,
@@ -72,7 +76,7 @@ export const queueRecordCases = {
     const { tenant, domain } = await bench.sender('acme.test');
     const message = await bench.sending(domain, 'a@x.test');
     const block: Transition = { to: 'bounced', bounce: 'block', reason: '550 5.7.1', suppress: null };
-    t.strictSame(await bench.store.queue.record([bench.attempted(message, block)]), []);
+    t.strictSame(await bench.store.queue.record([bench.attempted(message, block)]), ENDED);
     t.match(await bench.message(message.id), { state: 'bounced', lastReason: '550 5.7.1', finishedAt: T0 + 1000 });
     t.strictSame(await bench.store.suppressions.listSuppressions(tenant.id, { after: null, limit: 10 }), []);
     t.strictSame(await bench.store.suppressions.listPlatformSuppressions({ after: null, limit: 10 }), []);
@@ -131,7 +135,7 @@ export const queueRecordCases = {
     const { domain } = await bench.sender('acme.test');
     const message = await bench.sending(domain, 'a@x.test');
     const failed: Transition = { to: 'failed', reason: 'no way to deliver' };
-    t.strictSame(await bench.store.queue.record([bench.update(message, failed)]), []);
+    t.strictSame(await bench.store.queue.record([bench.update(message, failed)]), ENDED);
     const stored = await bench.message(message.id);
     t.match(stored, { state: 'failed', lastReason: 'no way to deliver', finishedAt: T0 + 1000, dueAt: null });
     t.strictSame(stored.attemptList, []);
@@ -142,7 +146,7 @@ export const queueRecordCases = {
     const message = await bench.sending(domain, 'a@x.test');
     const beside = await bench.queued(domain, 'b@x.test');
     const parked: Transition = { to: 'parked', reason: 'the content cannot be read' };
-    t.strictSame(await bench.store.queue.record([bench.update(message, parked)]), []);
+    t.strictSame(await bench.store.queue.record([bench.update(message, parked)]), ENDED);
     t.match(await bench.message(message.id), { parked: true, lastReason: 'the content cannot be read', dueAt: null });
     const { messages, nextDueAt } = await bench.claimWithNext(message.lane, T0 + 1e7);
     t.strictSame(
@@ -151,7 +155,7 @@ export const queueRecordCases = {
       'stops nobody else',
     );
     t.equal(nextDueAt, null);
-    t.strictSame(await bench.store.queue.dueLanes(), []);
+    t.strictSame(await bench.store.queue.dueLanes([1]), []);
     const notice = await bench.store.queue.retryNow(message.id, T0 + 60);
     t.match(notice, { lane: message.lane, dueAt: T0 + 60 });
     t.equal((await bench.message(message.id)).parked, false);
@@ -174,13 +178,14 @@ export const queueRecordCases = {
       await bench.store.queue.record([bench.attempted(message, end, bench.event('email.delivered'))]);
       const finished = await bench.message(message.id);
       for (const second of after) {
-        const late = bench.attempted({ ...message, attempt: 2 }, second, bench.event('email.failed'));
-        t.strictSame(await bench.store.queue.record([late]), [], `${end.to}, then ${second.to}`);
+        const late = bench.attempted(message, second, bench.event('email.failed'));
+        const { over } = await bench.store.queue.record([late]);
+        t.strictSame(over, [message.id], `${end.to}, then ${second.to}`);
       }
       t.strictSame(await bench.message(message.id), finished, 'changes nothing');
       t.equal((await bench.store.events.eventsOfMessage(tenant.id, message.id)).length, 1, 'writes no event');
       t.equal(await bench.store.queue.retryNow(message.id, T0), null);
-      t.strictSame(await bench.store.queue.release([message.id], T0), []);
+      t.strictSame((await bench.store.queue.release([untried(message)], T0)).over, [message.id]);
     }
     t.strictSame(
       await bench.store.suppressions.listPlatformSuppressions({ after: null, limit: 10 }),
@@ -210,7 +215,7 @@ export const queueRecordCases = {
     const { lanes } = await bench.accept(domain, ['a@x.test', 'b@x.test']);
     const [one, two] = await bench.claim(lanes[0]!.lane, T0);
     const event = bench.event('email.delivered');
-    const updates: MessageUpdate[] = [
+    const updates: ClaimedUpdate[] = [
       bench.attempted(one!, { to: 'delivered' }, event),
       bench.attempted(two!, { to: 'delivered' }, { ...bench.event('email.delivered'), id: event.id }),
     ];
@@ -226,13 +231,13 @@ export const queueRecordCases = {
   'many lanes are told in one answer': async (t: Test, bench: Bench) => {
     const { domain } = await bench.sender('acme.test');
     const messages = [await bench.sending(domain, 'a@x.test'), await bench.sending(domain, 'a@y.test')];
-    const notices = await bench.store.queue.record(
+    const { lanes } = await bench.store.queue.record(
       messages.map((message, n) =>
         bench.update(message, { to: 'deferred', dueAt: T0 + n, reason: '451', ambiguous: false }),
       ),
     );
     t.strictSame(
-      notices.map((notice) => [notice.domain, notice.dueAt]),
+      lanes.map((notice) => [notice.domain, notice.dueAt]),
       [
         ['x.test', T0],
         ['y.test', T0 + 1],
@@ -240,28 +245,41 @@ export const queueRecordCases = {
     );
   },
 
-  'a result of an earlier process counts once, and only for the last attempt': async (t: Test, bench: Bench) => {
+  'a late result counts once, and only for the last attempt; an earlier one is kept for people': async (
+    t: Test,
+    bench: Bench,
+  ) => {
     const { tenant, domain } = await bench.sender('acme.test');
     const message = await bench.sending(domain, 'a@x.test');
     const later: Transition = { to: 'deferred', dueAt: T0 + 10, reason: '451', ambiguous: false };
     const first = bench.attempted(message, later, bench.event('email.deferred'));
-    t.equal(await bench.store.queue.recordEarlier([{ ...first, tenantId: bench.id() }]), 0, 'of another tenant');
-    t.equal(await bench.store.queue.recordEarlier([first]), 1);
-    t.equal(await bench.store.queue.recordEarlier([first]), 0, 'it is there already');
+    t.equal(await bench.store.queue.recordLate([{ ...first, tenantId: bench.id() }]), 0, 'of another tenant');
+    t.equal(await bench.store.queue.recordLate([first]), 1);
+    t.equal(await bench.store.queue.recordLate([first]), 0, 'it is there already');
     const [second] = await bench.claim(message.lane, T0 + 10);
     const late = bench.attempted(message, { to: 'delivered' }, bench.event('email.delivered'));
-    t.equal(await bench.store.queue.recordEarlier([late]), 0, 'another attempt is under way');
-    t.match(await bench.message(message.id), { state: 'sending', attempts: 2 });
-    t.equal(await bench.store.queue.recordEarlier([bench.attempted(second!, { to: 'delivered' })]), 1);
+    t.equal(await bench.store.queue.recordLate([late]), 0, 'it is there already');
+    t.match(await bench.message(message.id), { state: 'sending', attempts: 2, attemptList: { length: 1 } });
+    const lost = await bench.sending(domain, 'lost@y.test');
+    await bench.store.queue.returnOrphans([untried(lost)], T0, 'gone');
+    const [next] = await bench.claim(lost.lane, T0 + DUE_AGAIN_STEP_MS);
+    const after = bench.attempted(lost, { to: 'delivered' }, bench.event('email.delivered'));
+    t.equal(await bench.store.queue.recordLate([after]), 0, 'somebody has begun again');
+    t.match(await bench.message(lost.id), { state: 'sending', attempts: 2, attemptList: [{ attempt: 1 }] });
+    t.strictSame(await bench.store.events.eventsOfMessage(tenant.id, lost.id), []);
+    await bench.store.queue.record([bench.attempted(next!, { to: 'delivered' })]);
+    t.match(await bench.message(lost.id), { attemptList: [{ attempt: 1 }, { attempt: 2 }] });
+    t.equal(await bench.store.queue.recordLate([bench.attempted(second!, { to: 'delivered' })]), 1);
     t.match(await bench.message(message.id), { state: 'delivered' });
-    t.equal(await bench.store.queue.recordEarlier([bench.attempted(second!, HARD)]), 0, 'it is finished');
+    t.equal(await bench.store.queue.recordLate([bench.attempted(second!, HARD)]), 0, 'it is finished');
     t.equal((await bench.store.events.eventsOfMessage(tenant.id, message.id)).length, 1);
   },
 
   'a record for a message that does not exist changes nothing': async (t: Test, bench: Bench) => {
     const { tenant, domain } = await bench.sender('acme.test');
     const message = { ...(await bench.sending(domain, 'a@x.test')), id: bench.id() };
-    t.strictSame(await bench.store.queue.record([bench.attempted(message, HARD, bench.event('email.bounced'))]), []);
+    const { over } = await bench.store.queue.record([bench.attempted(message, HARD, bench.event('email.bounced'))]);
+    t.strictSame(over, [message.id]);
     t.strictSame(await bench.store.events.listEvents(tenant.id, { after: null, limit: 10 }), []);
     t.strictSame(await bench.store.suppressions.listPlatformSuppressions({ after: null, limit: 10 }), []);
   },

@@ -1,5 +1,6 @@
 // Conformance: the queue as operators see it.
 import type { Test } from 'tap';
+import { untried } from '../../support/first-slot.ts';
 import { type Bench, T0 } from './harness.ts';
 
 export const queueViewCases = {
@@ -12,8 +13,8 @@ export const queueViewCases = {
     const sending = await bench.queued(domain, 'a@z.test');
     await bench.claim(sending.lane, T0);
     t.strictSame(await bench.store.queue.queueSummary(), [
-      { lane: x.lane, tenantId: tenant.id, domain: 'x.test', dueAt: T0 + 7, waiting: 2 },
-      { lane: y.lane, tenantId: tenant.id, domain: 'y.test', dueAt: T0 + 5, waiting: 1 },
+      { lane: x.lane, slot: 1, tenantId: tenant.id, domain: 'x.test', dueAt: T0 + 7, waiting: 2 },
+      { lane: y.lane, slot: 1, tenantId: tenant.id, domain: 'y.test', dueAt: T0 + 5, waiting: 1 },
     ]);
   },
 
@@ -49,7 +50,7 @@ export const queueViewCases = {
   'retry now makes a waiting message due': async (t: Test, bench: Bench) => {
     const { tenant, domain } = await bench.sender('acme.test');
     const { id, lane } = await bench.queued(domain, 'a@x.test', T0 + 10_000);
-    const notice = { lane, tenantId: tenant.id, domain: 'x.test', dueAt: T0 };
+    const notice = { lane, slot: 1, tenantId: tenant.id, domain: 'x.test', dueAt: T0 };
     t.strictSame(await bench.store.queue.retryNow(id, T0), notice);
     const [message] = await bench.claim(lane, T0);
     t.equal(message?.id, id);
@@ -73,7 +74,7 @@ export const queueViewCases = {
     t.equal(await bench.store.queue.findWaiting(id), null, 'being sent');
     await bench.store.queue.record([bench.update(message!, { to: 'parked', reason: 'broken' })]);
     t.match(await bench.store.queue.findWaiting(id), { id, attempt: 1 }, 'parked');
-    await bench.store.queue.record([bench.update(waiting!, { to: 'failed', reason: 'cancelled' })]);
+    await bench.store.queue.endWaiting(bench.update(waiting!, { to: 'failed', reason: 'cancelled' }));
     t.equal(await bench.store.queue.findWaiting(id), null, 'finished');
     t.equal(await bench.store.queue.findWaiting(bench.id()), null, 'unknown');
   },
@@ -93,7 +94,7 @@ export const queueViewCases = {
     t.equal(await end(), false, 'not while it is being sent');
     t.match(await bench.message(id), { state: 'sending', lastReason: null });
     t.strictSame(await bench.store.events.eventsOfMessage(tenant.id, id), []);
-    await bench.store.queue.release([claimed!.id], T0);
+    await bench.store.queue.release([untried(claimed!)], T0);
     t.equal(await end(), true);
     t.match(await bench.message(id), { state: 'failed', lastReason: 'was queued', finishedAt: T0 + 1000 });
     t.equal(await end(), false, 'not twice');
@@ -113,8 +114,9 @@ export const queueViewCases = {
     const { domain } = await bench.sender('acme.test');
     const { id, lane } = await bench.queued(domain, 'a@x.test');
     const message = (await bench.store.queue.findWaiting(id))!;
-    const [claimed, ended] = await Promise.all([
-      bench.claim(lane, T0),
+    const owner = await bench.owner();
+    const [{ messages: claimed }, ended] = await Promise.all([
+      bench.store.queue.claim(lane, 10, { owner, now: T0, dueAgainAt: [T0] }),
       bench.store.queue.endWaiting(bench.update(message, { to: 'failed', reason: 'cancelled' })),
     ]);
     t.equal(claimed.length, 1);

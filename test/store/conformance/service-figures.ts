@@ -39,7 +39,7 @@ async function tell(
   const { lanes } = await bench.accept(domain, [to]);
   const candidates = [{ ip: from ?? '', weight: 1, warm: true, pause: null }];
   const facts = { mxGroup: 'any', candidates, none: 'none can be used', ramp: [] };
-  const times = { now: T0, dueAgainAt: dueAgainFrom(T0) };
+  const times = { owner: await bench.owner(), now: T0, dueAgainAt: dueAgainFrom(T0) };
   const claimed = await bench.store.queue.claim(
     lanes[0]!.lane,
     1,

@@ -8,6 +8,7 @@ import type {
   QueuePause,
   Suspension,
 } from '../../../src/store/shaping.ts';
+import { untried } from '../../support/first-slot.ts';
 import { type Bench, T0 } from './harness.ts';
 
 const WORD = { by: 'jo', note: 'a talk', at: T0 };
@@ -102,9 +103,9 @@ export const shapingCases = {
     const { domain } = await bench.sender('acme.test');
     const { lanes } = await bench.accept(domain, ['a@x.test', 'b@x.test', 'c@x.test']);
     const { lane } = lanes[0]!;
-    const ids = (await bench.claim(lane, T0)).map(({ id }) => id);
-    await bench.store.queue.release(ids, T0 + 9000, true);
-    const [a, b, c] = ids as [string, string, string];
+    const messages = await bench.claim(lane, T0);
+    await bench.store.queue.release(messages.map(untried), T0 + 9000, true);
+    const [a, b, c] = messages.map(({ id }) => id) as [string, string, string];
     const pause: QueuePause = { kind: 'message', key: a, ...WORD, at: T0 + 5 };
     t.equal(await bench.store.shaping.pauseQueue(pause), true);
     t.match(
@@ -117,7 +118,7 @@ export const shapingCases = {
     t.match(await bench.store.shaping.makeLaneDue(lane, portion), { moved: 1 }, 'the one that is left');
     t.equal((await bench.message(c)).dueAt, T0 + 7);
     const [again] = await bench.claim(lane, T0 + 8);
-    await bench.store.queue.release([again!.id], T0 + 9000);
+    await bench.store.queue.release([untried(again!)], T0 + 9000);
     t.match(await bench.store.shaping.makeLaneDue(lane, portion), { moved: 0 }, 'a time of its own is none of that');
   },
 
@@ -181,9 +182,10 @@ export const shapingCases = {
     const { domain } = await bench.sender('acme.test');
     const { lanes } = await bench.accept(domain, ['a@x.test', 'b@x.test', 'c@x.test']);
     const { lane } = lanes[0]!;
-    const [a, b, c] = (await bench.claim(lane, T0)).map(({ id }) => id);
-    await bench.store.queue.release([a!, b!], T0 + 500);
-    await bench.store.queue.release([c!], T0 + 700, true);
+    const messages = await bench.claim(lane, T0);
+    const [a, b, c] = messages.map(({ id }) => id);
+    await bench.store.queue.release(messages.slice(0, 2).map(untried), T0 + 500);
+    await bench.store.queue.release(messages.slice(2).map(untried), T0 + 700, true);
     const { makeLaneDue } = bench.store.shaping;
     t.match(await makeLaneDue(lane, { at: T0, limit: 10, putOff: true }), { moved: 1, notice: { lane, dueAt: T0 } });
     t.equal((await bench.message(a!)).dueAt, T0 + 500);

@@ -22,6 +22,7 @@ import { messageSearchCases } from './message-search.ts';
 import { messageViewCases } from './message-view.ts';
 import { orphanCases } from './orphans.ts';
 import { overviewCases } from './overview.ts';
+import { ownerCases } from './owners.ts';
 import { platformKeyCases } from './platform-keys.ts';
 import { queueClaimCases } from './queue-claim.ts';
 import { queueRecordCases } from './queue-record.ts';
@@ -69,6 +70,7 @@ const GROUPS = {
   'queue: recording': queueRecordCases,
   'queue: views': queueViewCases,
   'queue: orphans': orphanCases,
+  'owners of slots': ownerCases,
   'queue: own addresses': sourceAddressCases,
   'queue: after a restore': restoredCases,
   shaping: shapingCases,

@@ -154,7 +154,7 @@ export const tagFigureCases = {
     const { tenant, domain } = await bench.sender('acme.test');
     const { receipt } = await accept(bench, domain, { campaign: 'spring' });
     const message = (await bench.store.queue.findWaiting(receipt.messageIds[0]!))!;
-    await bench.store.queue.record([bench.update(message, { to: 'delivered' })]);
+    await bench.store.queue.endWaiting(bench.update(message, { to: 'delivered' }));
     const erase = () => bench.store.upkeep.eraseRecords(T0 + DAY, 1000);
     t.match(await erase(), { erased: 0, more: false });
     await countAll(bench.store);
@@ -179,7 +179,7 @@ async function tell(bench: Bench, domain: Domain, { type, tags, part = {}, at = 
   const { receipt } = await bench.accept(domain, ['a@x.test']);
   const message = (await bench.store.queue.findWaiting(receipt.messageIds[0]!))!;
   const event = { ...bench.event(type, { subject: '"tags":', ...(tags && { tags }), ...part }), at };
-  await bench.store.queue.record([bench.update(message, { to: 'delivered' }, { event })]);
+  await bench.store.queue.endWaiting(bench.update(message, { to: 'delivered' }, { event }));
 }
 
 function chart(bench: Bench, tenantId: string, tag: Tag) {

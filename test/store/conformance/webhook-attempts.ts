@@ -18,13 +18,13 @@ async function happen(bench: Bench, domain: Domain): Promise<string> {
   const { receipt } = await bench.accept(domain, ['a@x.test']);
   const message = (await bench.store.queue.findWaiting(receipt.messageIds[0]!))!;
   const event = bench.event('email.delivered', { n: 1 });
-  await bench.store.queue.record([bench.update(message, { to: 'delivered' }, { event })]);
+  await bench.store.queue.endWaiting(bench.update(message, { to: 'delivered' }, { event }));
   return event.id;
 }
 
 /** One attempt for each thing that is due, all of them begun at the same time. */
 async function attempt(bench: Bench, webhookId: string, end: DeliveryEnd, startedAt: number): Promise<void> {
-  const terms = { now: startedAt, leaseUntil: [startedAt + 60_000] };
+  const terms = { owners: [await bench.owner()], now: startedAt, leaseUntil: [startedAt + 60_000] };
   const [claimed] = await bench.store.webhooks.claimDeliveries([{ webhookId, limit: 100 }], terms);
   const results = claimed!.deliveries.map((delivery) => {
     return { delivery, end, startedAt, elapsedMs: 3, status: 500, reason: 'It was 500.', answer: 'oops' };
@@ -65,7 +65,7 @@ export const webhookAttemptCases = {
     t.match(gone, [{ eventId: failed, number: 2, nextAt: null, state: 'failed' }]);
     t.strictSame([due.length, gone.length], [1, 1]);
     t.strictSame(await list('failed', (await bench.tenant()).id), []);
-    const terms = { now: T0 + 90, leaseUntil: [T0 + 99_000] };
+    const terms = { owners: [await bench.owner()], now: T0 + 90, leaseUntil: [T0 + 99_000] };
     await bench.store.webhooks.claimDeliveries([{ webhookId, limit: 10 }], terms);
     t.match(await list('due'), [{ eventId: waits, number: 1 }], 'while the next is under way');
   },
@@ -165,7 +165,8 @@ export const webhookAttemptCases = {
         lastAttempt: { ...last, startedAt: T0 },
       },
     ]);
-    await bench.store.webhooks.claimDeliveries([{ webhookId, limit: 1 }], { now: T0 + 90, leaseUntil: [T0 + 99_000] });
+    const terms = { owners: [await bench.owner()], now: T0 + 90, leaseUntil: [T0 + 99_000] };
+    await bench.store.webhooks.claimDeliveries([{ webhookId, limit: 1 }], terms);
     const [inProgress] = (await list('due'))!.deliveries.filter(({ dueAt }) => dueAt === null);
     t.ok(inProgress, 'one in progress has no time of a next attempt');
     t.equal(await list(null, (await bench.tenant()).id), null, "another tenant's webhook");

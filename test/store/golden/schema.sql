@@ -329,11 +329,12 @@ CREATE TABLE inbound_trials (
  mail_seq INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE lanes (
+CREATE TABLE "lanes" (
  id INTEGER PRIMARY KEY,
  tenant_id BLOB NOT NULL,
  domain TEXT NOT NULL,
- UNIQUE (tenant_id, domain)
+ slot INTEGER NOT NULL DEFAULT 1,
+ UNIQUE (tenant_id, domain, slot)
 ) STRICT;
 
 CREATE INDEX lanes_of_domain ON lanes (domain, id);
@@ -581,6 +582,13 @@ CREATE TABLE signing_keys (
 
 CREATE INDEX signing_keys_of_domain ON signing_keys (domain_id);
 
+CREATE TABLE slots (
+ slot INTEGER PRIMARY KEY,
+ node TEXT NOT NULL,
+ epoch INTEGER NOT NULL,
+ lease_until INTEGER
+) STRICT;
+
 CREATE TABLE source_usage (
  address TEXT NOT NULL,
  mx_group TEXT NOT NULL,
@@ -797,7 +805,7 @@ CREATE TABLE webhooks (
  target TEXT NOT NULL,
  description TEXT,
  created_at INTEGER NOT NULL
-, failing_since INTEGER, told_at INTEGER, events TEXT) STRICT, WITHOUT ROWID;
+, failing_since INTEGER, told_at INTEGER, events TEXT, slot INTEGER NOT NULL DEFAULT 1) STRICT, WITHOUT ROWID;
 
 CREATE INDEX webhooks_failing ON webhooks (failing_since) WHERE failing_since IS NOT NULL AND told_at IS NULL;
 

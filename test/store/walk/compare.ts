@@ -92,7 +92,7 @@ async function compareWebhooks({ model, store, heard, same }: Walk): Promise<voi
   });
   const found = health.map(({ id, tenantId, target, due, failed }) => ({ id, tenantId, target, due, failed }));
   same(found.toSorted(byId), wanted.toSorted(byId), 'webhooks');
-  const { found: dueWebhooks } = await store.webhooks.dueWebhooks(null, 1000);
+  const { found: dueWebhooks } = await store.webhooks.dueWebhooks([1], null, 1000);
   const nextOf = new Map(dueWebhooks.map(({ webhookId, dueAt }) => [webhookId, dueAt]));
   for (const { id, deliveries } of model.webhooks.values()) {
     const times = [...deliveries.values()].flatMap(({ dueAt }) => dueAt ?? []);

@@ -108,7 +108,7 @@ async function claim(walk: Walk): Promise<void> {
   if (!some) return;
   const limit = walk.oneOf(1, 2, 10);
   const dueAgainAt = dueAgainFrom(walk.now);
-  const claimed = await store.queue.claim(some.lane, limit, { now: walk.now, dueAgainAt });
+  const claimed = await store.queue.claim(some.lane, limit, { owner: walk.owner, now: walk.now, dueAgainAt });
   const ofLane = () =>
     [...model.messages.values()].filter(
       (one) => one.lane === some.lane && model.waiting(one) && one.expiresAt > walk.now,
@@ -210,41 +210,68 @@ async function record(walk: Walk): Promise<void> {
   const finished = walk.chance(0.2) && walk.pick(inState(walk, 'delivered', 'bounced', 'failed', 'canceled'));
   const chosen = finished ? [...messages, finished] : messages;
   if (chosen.length === 0) return;
-  const updates = chosen.map((message) => randomUpdate(walk, message));
-  await walk.store.queue.record(updates);
-  for (const [index, message] of chosen.entries()) apply(walk, message, updates[index]!);
+  const owner = walk.chance(0.1) ? walk.formerOwner : walk.owner;
+  const updates = chosen.map((message) => {
+    return { ...randomUpdate(walk, message), claim: { ...owner, attempt: message.attempts } };
+  });
+  const counts = ({ state }: ModelMessage) => state === 'sending' && owner === walk.owner;
+  const dropped = chosen.filter((message) => !counts(message)).map(({ id }) => id);
+  const { over } = await walk.store.queue.record(updates);
+  walk.same(over, dropped, 'record');
+  for (const [index, message] of chosen.entries()) if (counts(message)) apply(walk, message, updates[index]!);
 }
 
-async function recordEarlier(walk: Walk): Promise<void> {
+async function recordLate(walk: Walk): Promise<void> {
   const message = walk.pick(inState(walk, 'sending', 'deferred', 'delivered'));
   if (!message || message.attempts === 0 || message.parked) return;
   const update = randomUpdate(walk, message);
   if (update.attempt === null) return;
-  if (walk.chance(0.3)) update.attempt.attempt--;
+  if (message.attempts > 1 && walk.chance(0.3)) update.attempt.attempt--;
   const { attempt } = update.attempt;
   const counts = attempt === message.attempts && !message.recorded.has(attempt) && message.finishedAt === null;
-  walk.same(await walk.store.queue.recordEarlier([update]), counts ? 1 : 0, 'recordEarlier');
+  walk.same(await walk.store.queue.recordLate([update]), counts ? 1 : 0, 'recordLate');
   if (counts) apply(walk, message, update);
+  else message.recorded.add(attempt);
 }
 
 async function release(walk: Walk): Promise<void> {
   const message = walk.pick(inState(walk, 'sending'));
   if (!message) return;
-  const lanes = await walk.store.queue.release([message.id], walk.now);
+  const claim = { ...(walk.chance(0.1) ? walk.formerOwner : walk.owner), attempt: message.attempts };
+  const counts = claim.epoch === walk.owner.epoch;
+  const { lanes, over } = await walk.store.queue.release([{ id: message.id, claim }], walk.now);
   walk.same(
     lanes.map(({ lane }) => lane),
-    [message.lane],
+    counts ? [message.lane] : [],
     'release',
   );
+  walk.same(over, counts ? [] : [message.id], 'what could not be released');
+  if (!counts) return;
   message.attempts--;
   Object.assign(message, { state: message.attempts > 0 ? 'deferred' : 'queued', dueAt: walk.now });
 }
 
-async function recoverInterrupted(walk: Walk): Promise<void> {
+/** As when the daemon starts again: what its last run had begun waits again, and its claims are over. */
+async function takeSlots(walk: Walk): Promise<void> {
   const sending = inState(walk, 'sending');
   const spared = sending.filter(() => walk.chance(0.2)).map(({ id }) => id);
   const recovered = sending.filter(({ id }) => !spared.includes(id));
-  walk.same(await walk.store.queue.recoverInterrupted(walk.now, spared), recovered.length, 'recoverInterrupted');
+  const leased = [...walk.model.webhooks.values()].flatMap(({ deliveries }) =>
+    [...deliveries.values()].filter((one) => one.leased),
+  );
+  // Those of deleted webhooks count as well, until they are erased.
+  while ((await walk.store.webhooks.forgetDeletedWebhooks(100)) > 0);
+  const request = { node: 'test', slots: 1, now: walk.now, leaseUntil: null, spare: spared };
+  const { owners, returned } = await walk.store.owners.takeSlots(request);
+  walk.same(owners, [{ slot: 1, epoch: walk.owner.epoch + 1 }], 'takeSlots');
+  walk.same(returned, { messages: recovered.length, deliveries: leased.length }, 'what waits again');
+  walk.formerOwner = walk.owner;
+  walk.owner = owners[0]!;
+  for (const delivery of leased) {
+    delivery.leased = false;
+    delivery.attempts--;
+    delivery.dueAt = Math.min(delivery.dueAt!, walk.now);
+  }
   for (const message of recovered) {
     const dueAt = message.attempts === 1 ? walk.now : message.dueAt;
     Object.assign(message, { state: 'deferred', dueAt, ambiguous: true });
@@ -252,22 +279,23 @@ async function recoverInterrupted(walk: Walk): Promise<void> {
 }
 
 async function returnOrphan(walk: Walk): Promise<void> {
-  const marks = await walk.store.queue.listSending(null, 1000);
+  const marks = await walk.store.queue.listSending([1], null, 1000);
   const sending = inState(walk, 'sending').sort((a, b) => (a.id < b.id ? -1 : 1));
   walk.same(
     marks,
-    sending.map(({ id, attempts: attempt }) => ({ id, attempt })),
+    sending.map(({ id, attempts: attempt }) => ({ id, slot: 1, attempt })),
     'listSending',
   );
   const message = walk.pick(sending);
   if (!message) return;
   const [late] = await walk.store.queue.returnOrphans(
-    [{ id: message.id, attempt: message.attempts + 1 }],
+    [{ id: message.id, claim: { ...walk.owner, attempt: message.attempts + 1 } }],
     walk.now,
     'lost',
   );
   walk.same(late, undefined, 'an attempt that is not the last');
-  await walk.store.queue.returnOrphans([{ id: message.id, attempt: message.attempts }], walk.now, 'lost');
+  const claim = { ...walk.owner, attempt: message.attempts };
+  await walk.store.queue.returnOrphans([{ id: message.id, claim }], walk.now, 'lost');
   Object.assign(message, { state: 'deferred', ambiguous: true });
 }
 
@@ -391,9 +419,9 @@ export const messageSteps: readonly Step[] = [
   { name: 'accept', weight: 8, run: accept },
   { name: 'claim', weight: 10, run: claim },
   { name: 'record', weight: 8, run: record },
-  { name: 'recordEarlier', run: recordEarlier },
+  { name: 'recordLate', run: recordLate },
   { name: 'release', run: release },
-  { name: 'recoverInterrupted', weight: 0.5, run: recoverInterrupted },
+  { name: 'takeSlots', weight: 0.5, run: takeSlots },
   { name: 'returnStrays', weight: 0.5, run: returnOrphan },
   { name: 'endWaiting', run: endExpired },
   { name: 'retryNow', run: retryNow },

@@ -5,6 +5,7 @@ import type { Domain } from '../../../src/store/domains.ts';
 import type { Suppression } from '../../../src/store/suppressions.ts';
 import type { Tenant } from '../../../src/store/tenants.ts';
 import type { EventChoice } from '../../../src/store/webhooks.ts';
+import { takeFirstSlot } from '../../support/first-slot.ts';
 import type { Step, Walk } from './walk.ts';
 
 export const ADDRESSES = ['a@x.test', 'b@x.test', 'c@y.test', 'd@y.test', 'e@z.test', 'f@z.test'] as const;
@@ -240,6 +241,7 @@ async function forgetExpired(walk: Walk): Promise<void> {
 
 /** Without these most of a short walk would find nothing to do. */
 export async function begin(walk: Walk): Promise<void> {
+  walk.owner = await takeFirstSlot(walk.store);
   await createTenant(walk);
   await createDomain(walk);
   await createWebhook(walk);

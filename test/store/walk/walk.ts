@@ -2,6 +2,7 @@
 // each verb should have done. A step that finds something else throws, with what led to it.
 import assert from 'node:assert/strict';
 import { IdSource } from '../../../src/base/ids.ts';
+import type { Owner } from '../../../src/store/owners.ts';
 import type { Store } from '../../../src/store/store.ts';
 import type { ContentReader } from '../../../src/store/submissions.ts';
 import { T0 } from '../conformance/harness.ts';
@@ -25,6 +26,9 @@ export class Walk {
   readonly heard = new Set<string>();
   readonly trace: string[] = [];
   now = T0;
+  /** Who claims, and who did before the last recovery. */
+  owner: Owner = { slot: 1, epoch: 0 };
+  formerOwner: Owner = { slot: 1, epoch: 0 };
   #lastMs = T0;
   readonly #ids = new IdSource();
 

@@ -8,6 +8,7 @@ import type { StoreFaults } from '../../../src/store/sqlite/engine/writing-conne
 import type { Store } from '../../../src/store/store.ts';
 import { isDelivered, isFinished, setOneMx, setUp } from '../../delivery/set-up.ts';
 import type { DeliveryHarness } from '../../support/delivery-harness.ts';
+import { takeFirstSlot } from '../../support/first-slot.ts';
 import { within } from '../../support/patience.ts';
 
 /** As an operator with the wrong tool would, or a disk with a bad block. */
@@ -152,11 +153,12 @@ t.test('shutdown does not wait for a database that fails', async (t) => {
   await sink.received(1);
   await within(10_000, 'the engine stops', harness.stopDelivery(200));
   // Behind a last attempt to store it that may still be under way.
-  await t.rejects(harness.store.queue.recoverInterrupted(Date.now()));
+  await t.rejects(takeFirstSlot(harness.store, { node: 'harness' }));
   delete faults.beforeCommit;
   // The next start finds it, and says that it may have arrived.
   t.equal((await harness.store.queue.getMessage(id!))?.state, 'sending');
-  t.equal(await harness.store.queue.recoverInterrupted(Date.now()), 1);
+  const request = { node: 'harness', slots: 1, now: Date.now(), leaseUntil: null };
+  t.match(await harness.store.owners.takeSlots(request), { returned: { messages: 1 } });
   t.match(await harness.store.queue.getMessage(id!), { state: 'deferred', ambiguous: true });
 });
 

@@ -112,10 +112,10 @@ function conditionsOf(db: ReadingConnection, tenantId: string, search: MessageSe
     values.push(...of);
   };
   if (recipientDomain !== undefined) {
-    const lane = db.sql('SELECT id FROM lanes WHERE tenant_id = +? AND domain = +?', 'column');
-    const found = lane.get(toId(tenantId), recipientDomain);
-    if (found === undefined) return null;
-    add('m.lane = +?', found);
+    const lanes = db.sql('SELECT id FROM lanes WHERE tenant_id = +? AND domain = +?', 'column');
+    const found = lanes.all(toId(tenantId), recipientDomain);
+    if (found.length === 0) return null;
+    add(`m.lane IN (${found.map(() => '+?').join(', ')})`, ...found);
   }
   if (recipient !== undefined) add('m.recipient = +? COLLATE NOCASE', recipient);
   if (state !== undefined) add('m.state = +?', state);

@@ -4,7 +4,7 @@
 
 import { setImmediate as turn } from 'node:timers/promises';
 import { atStep } from '../../../base/backoff.ts';
-import type { ClaimedMessage, ClaimTimes, QueueStore } from '../../queue.ts';
+import type { ClaimedMessage, ClaimResult, ClaimTerms, QueueStore, WaitingMessage } from '../../queue.ts';
 import {
   type ClaimSource,
   chooseSource,
@@ -17,7 +17,8 @@ import {
 import type { LaneNotice } from '../../submissions.ts';
 import type { Connection, Transaction, Work } from '../engine/connection.ts';
 import { fromId, type Row, toId } from '../engine/values.ts';
-import { CLAIMED_COLUMNS, claimedFromRow, laneFromRow, WAITING } from './queue.ts';
+import { isCurrent } from './owners.ts';
+import { laneFromRow, MESSAGE_COLUMNS, WAITING, waitingFromRow } from './queue.ts';
 
 // Enough for a session to find its share of a lane whose messages use many addresses.
 const SCANNED_PER_CLAIM = 4;
@@ -26,11 +27,11 @@ const MIN_SCANNED = 200;
 interface ClaimRequest {
   lane: number;
   limit: number;
-  times: ClaimTimes;
+  terms: ClaimTerms;
 }
 
 export function claimVerbs(db: Transaction): Work<Pick<QueueStore, 'claim'>> {
-  return { claim: (lane, limit, times) => claim(db, { lane, limit, times }) };
+  return { claim: (lane, limit, terms) => claim(db, { lane, limit, terms }) };
 }
 
 export function sourceVerbs(db: Transaction): Work<SourceStore> {
@@ -40,35 +41,40 @@ export function sourceVerbs(db: Transaction): Work<SourceStore> {
   };
 }
 
-function claim(db: Transaction, request: ClaimRequest): { messages: ClaimedMessage[]; nextDueAt: number | null } {
-  const { lane, times } = request;
+function claim(db: Transaction, request: ClaimRequest): ClaimResult {
+  const { lane, terms } = request;
+  if (!isCurrent(db, terms.owner)) return { messages: [], nextDueAt: null, isOver: true };
   const active = db.sql(
-    `SELECT 1 FROM lanes l JOIN tenants t ON t.id = l.tenant_id WHERE l.id = +? AND t.status = 'active'`,
+    `SELECT 1 FROM lanes l JOIN tenants t ON t.id = l.tenant_id WHERE l.id = +? AND l.slot = +? AND t.status = 'active'`,
   );
-  if (active.get(lane) === undefined) return { messages: [], nextDueAt: null };
-  const messages = times.from ? claimFrom(db, request, times.from) : claimAny(db, request);
-  return { messages, nextDueAt: nextDueAt(db, lane, times.now) };
+  if (active.get(lane, terms.owner.slot) === undefined) return { messages: [], nextDueAt: null, isOver: false };
+  const messages = terms.from ? claimFrom(db, request, terms.from) : claimAny(db, request);
+  return { messages, nextDueAt: nextDueAt(db, lane, terms.now), isOver: false };
 }
 
-function claimAny(db: Transaction, { lane, limit, times }: ClaimRequest): ClaimedMessage[] {
-  const rows = dueRows(db, { lane, limit, times });
+function claimAny(db: Transaction, { lane, limit, terms }: ClaimRequest): ClaimedMessage[] {
+  const rows = dueRows(db, { lane, limit, terms });
   // While the system picks, an address of earlier attempts does not matter.
-  const messages = rows.map((row) => ({ ...claimedFromRow(row, 1), sourceAddress: null }));
-  for (const message of messages) markSending(db, message, times);
-  return messages;
+  return rows.map((row) => markSending(db, waitingFromRow(row), { terms, sourceAddress: null }));
 }
 
-function dueRows(db: Transaction, { lane, limit, times }: ClaimRequest): Row[] {
+function dueRows(db: Transaction, { lane, limit, terms }: ClaimRequest): Row[] {
   const due = db.sql(
-    `SELECT ${CLAIMED_COLUMNS} WHERE m.lane = +? AND ${WAITING} AND m.due_at <= +? AND m.expires_at > +?
+    `SELECT ${MESSAGE_COLUMNS} WHERE m.lane = +? AND ${WAITING} AND m.due_at <= +? AND m.expires_at > +?
      ORDER BY m.due_at, m.id LIMIT +?`,
   );
-  return due.all(lane, times.now, times.now, limit) as Row[];
+  return due.all(lane, terms.now, terms.now, limit) as Row[];
 }
 
-function markSending(db: Transaction, { id, attempt }: ClaimedMessage, { now, dueAgainAt }: ClaimTimes): void {
+function markSending(
+  db: Transaction,
+  message: WaitingMessage,
+  { terms, sourceAddress }: { terms: ClaimTerms; sourceAddress: string | null },
+): ClaimedMessage {
+  const attempt = message.attempt + 1;
   const mark = db.sql(`UPDATE messages SET state = 'sending', attempts = +?, due_at = +?, put_off = 0 WHERE id = +?`);
-  mark.run(attempt, atStep(dueAgainAt, attempt) ?? now, toId(id));
+  mark.run(attempt, atStep(terms.dueAgainAt, attempt) ?? terms.now, toId(message.id));
+  return Object.assign(message, { attempt, sourceAddress, owner: terms.owner });
 }
 
 /** Without messages past their lifetime: the sweeper handles those. */
@@ -99,23 +105,22 @@ function dueMessages(
   return rows.map((row) => ({ id: fromId(row.id), sourceAddress: row.source_address as string | null }));
 }
 
-function claimFrom(db: Transaction, { lane, limit, times }: ClaimRequest, from: ClaimSource): ClaimedMessage[] {
+function claimFrom(db: Transaction, { lane, limit, terms }: ClaimRequest, from: ClaimSource): ClaimedMessage[] {
   const bind = db.sql('UPDATE messages SET source_address = +? WHERE id = +?');
   const putOff = db.sql('UPDATE messages SET due_at = +?, last_reason = +?, put_off = 1 WHERE id = +?');
-  const whole = db.sql(`SELECT ${CLAIMED_COLUMNS} WHERE m.id = +?`);
-  const ledger = new UsageLedger(db, from.facts.mxGroup, dayOf(times.now));
+  const whole = db.sql(`SELECT ${MESSAGE_COLUMNS} WHERE m.id = +?`);
+  const ledger = new UsageLedger(db, from.facts.mxGroup, dayOf(terms.now));
   const claimed: ClaimedMessage[] = [];
   const scanned = Math.max(limit * SCANNED_PER_CLAIM, MIN_SCANNED);
-  for (const { id, sourceAddress } of dueMessages(db, { lane, now: times.now, limit: scanned })) {
+  for (const { id, sourceAddress } of dueMessages(db, { lane, now: terms.now, limit: scanned })) {
     if (claimed.length === limit) break;
-    const choice = chooseSource({ id, sourceAddress }, ledger.usages, from.facts, times.now);
-    if (choice.decision === 'wait') putOff.run(Math.max(choice.until, times.now + 1), choice.reason, toId(id));
+    const choice = chooseSource({ id, sourceAddress }, ledger.usages, from.facts, terms.now);
+    if (choice.decision === 'wait') putOff.run(Math.max(choice.until, terms.now + 1), choice.reason, toId(id));
     else if (choice.address === from.address) {
       if (sourceAddress !== choice.address) bind.run(choice.address, toId(id));
       if (choice.counted) ledger.count(choice.address);
-      const message = claimedFromRow(whole.get(toId(id)) as Row, 1);
-      markSending(db, message, times);
-      claimed.push({ ...message, sourceAddress: choice.address });
+      const message = waitingFromRow(whole.get(toId(id)) as Row);
+      claimed.push(markSending(db, message, { terms, sourceAddress: choice.address }));
     }
   }
   ledger.write();
@@ -183,15 +188,15 @@ function forgetSourceUsage(db: Transaction, beforeDay: number, limit: number): n
 const SLICE_LANES = 500;
 
 export function dueLaneVerbs(db: Connection): Pick<QueueStore, 'dueLanes'> {
-  return { dueLanes: () => dueLanes(db) };
+  return { dueLanes: (slots) => dueLanes(db, new Set(slots)) };
 }
 
 /** Not a snapshot: the scheduler is notified separately of changes between two slices. */
-async function dueLanes(db: Connection): Promise<LaneNotice[]> {
+async function dueLanes(db: Connection, slots: ReadonlySet<number>): Promise<LaneNotice[]> {
   const lanes: LaneNotice[] = [];
   for (let after = 0; ; await turn()) {
     const slice = await db.read(() => waitingLanes(db, after));
-    for (const row of slice) if (row.due_at !== null) lanes.push(laneFromRow(row));
+    for (const row of slice) if (row.due_at !== null && slots.has(row.slot as number)) lanes.push(laneFromRow(row));
     if (slice.length < SLICE_LANES) return lanes;
     after = slice.at(-1)!.lane as number;
   }
@@ -206,7 +211,7 @@ function waitingLanes(db: Transaction, after: number): Row[] {
        SELECT (SELECT min(m.lane) FROM messages m WHERE m.lane > waiting.lane AND ${WAITING}) FROM waiting
        WHERE waiting.lane IS NOT NULL
        LIMIT +?)
-     SELECT w.lane, l.id, l.tenant_id, l.domain, CASE WHEN t.status = 'active' THEN
+     SELECT w.lane, l.id, l.slot, l.tenant_id, l.domain, CASE WHEN t.status = 'active' THEN
        (SELECT min(m.due_at) FROM messages m WHERE m.lane = w.lane AND ${WAITING}) END AS due_at
      FROM waiting w LEFT JOIN lanes l ON l.id = w.lane LEFT JOIN tenants t ON t.id = l.tenant_id
      WHERE w.lane IS NOT NULL`,

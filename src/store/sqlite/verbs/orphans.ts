@@ -1,37 +1,55 @@
 // Orphans in SQLite. The cost of a check grows with the messages being sent, and with lanes, never with all messages.
-import type { ClaimedMessage, OrphanStore, SendingMark } from '../../queue.ts';
+import { FIRST_SLOT } from '../../owners.ts';
+import type { OrphanStore, SendingMark, UntriedMessage, WaitingMessage } from '../../queue.ts';
 import type { LaneNotice } from '../../submissions.ts';
 import type { Transaction, Work } from '../engine/connection.ts';
 import { fromId, type Row, toId } from '../engine/values.ts';
+import { CurrentOwners } from './owners.ts';
 import { findClaimable, laneFromRow, WAITING } from './queue.ts';
 
 export function orphanVerbs(db: Transaction): Work<OrphanStore> {
   return {
-    listSending: (after, limit) => listSending(db, after, limit),
-    returnOrphans: (orphans, at, reason) => orphans.flatMap((orphan) => returnOrphan(db, orphan, { at, reason })),
+    listSending: (slots, after, limit) => listSending(db, slots, { after, limit }),
+    returnOrphans(orphans, at, reason) {
+      const owners = new CurrentOwners(db);
+      const ours = orphans.filter(({ claim }) => owners.has(claim));
+      return ours.flatMap((orphan) => returnOrphan(db, orphan, { at, reason }));
+    },
     findOrphanLanes: (after, limit) => findOrphanLanes(db, after, limit),
     parkLane: (lane, limit, reason) => parkLane(db, lane, { limit, reason }),
   };
 }
 
-function listSending(db: Transaction, after: string | null, limit: number): SendingMark[] {
-  const rows = db.sql(`SELECT id, attempts FROM messages WHERE state = 'sending' AND id > +? ORDER BY id LIMIT +?`);
-  const marks = rows.all(after === null ? Buffer.alloc(0) : toId(after), limit) as Row[];
-  return marks.map((row) => ({ id: fromId(row.id), attempt: row.attempts as number }));
+/** Messages whose lane is lost count as the first slot's. */
+function listSending(
+  db: Transaction,
+  slots: readonly number[],
+  { after, limit }: { after: string | null; limit: number },
+): SendingMark[] {
+  const rows = db.sql(
+    `SELECT m.id, m.attempts, coalesce(l.slot, ${FIRST_SLOT}) AS slot
+     FROM messages m LEFT JOIN lanes l ON l.id = m.lane
+     WHERE m.state = 'sending' AND m.id > +? AND coalesce(l.slot, ${FIRST_SLOT}) IN (SELECT value FROM json_each(+?))
+     ORDER BY m.id LIMIT +?`,
+  );
+  const marks = rows.all(after === null ? Buffer.alloc(0) : toId(after), JSON.stringify(slots), limit) as Row[];
+  return marks.map((row) => ({ id: fromId(row.id), slot: row.slot as number, attempt: row.attempts as number }));
 }
 
 function returnOrphan(
   db: Transaction,
-  { id, attempt }: SendingMark,
+  { id, claim }: UntriedMessage,
   { at, reason }: { at: number; reason: string },
 ): LaneNotice[] {
   const back = db.sql(
     `UPDATE messages SET state = 'deferred', due_at = coalesce(due_at, +?), last_reason = +?, ambiguous = 1
      WHERE id = +? AND state = 'sending' AND attempts = +?`,
   );
-  if (back.run(at, reason, toId(id), attempt).changes === 0) return [];
+  if (back.run(at, reason, toId(id), claim.attempt).changes === 0) return [];
   const lane = db
-    .sql('SELECT l.id, l.tenant_id, l.domain, m.due_at FROM messages m JOIN lanes l ON l.id = m.lane WHERE m.id = +?')
+    .sql(
+      'SELECT l.id, l.slot, l.tenant_id, l.domain, m.due_at FROM messages m JOIN lanes l ON l.id = m.lane WHERE m.id = +?',
+    )
     .get(toId(id)) as Row | undefined;
   return lane ? [laneFromRow(lane)] : [];
 }
@@ -60,5 +78,5 @@ function parkLane(db: Transaction, lane: number, { limit, reason }: { limit: num
   const messages = rows.flatMap(({ id }) => findClaimable(db, fromId(id)) ?? []);
   const park = db.sql(`UPDATE messages SET parked = 1, due_at = NULL, last_reason = +? WHERE id = +?`);
   for (const { id } of messages) park.run(reason, toId(id));
-  return messages satisfies ClaimedMessage[];
+  return messages satisfies WaitingMessage[];
 }

@@ -1,7 +1,7 @@
 // Operators' pauses in SQLite. A paused message is marked as parked, so that no query for due
 // messages finds it; its row in queue_pauses says who paused it and when it was due.
 
-import type { ClaimedMessage } from '../../queue.ts';
+import type { WaitingMessage } from '../../queue.ts';
 import type {
   DueBatch,
   LaneCursor,
@@ -64,7 +64,9 @@ function unpark(db: Transaction, messageId: string, dueAt: number): LaneNotice |
   );
   if (back.run(dueAt, id).changes === 0) return null;
   const lane = db
-    .sql('SELECT l.id, l.tenant_id, l.domain, m.due_at FROM messages m JOIN lanes l ON l.id = m.lane WHERE m.id = +?')
+    .sql(
+      'SELECT l.id, l.slot, l.tenant_id, l.domain, m.due_at FROM messages m JOIN lanes l ON l.id = m.lane WHERE m.id = +?',
+    )
     .get(id) as Row;
   return laneFromRow(lane);
 }
@@ -115,10 +117,33 @@ function lanesOf(db: Transaction, { kind, key }: LanesTarget, { after, limit }: 
       .all(key, after ?? -1, limit) as { id: number }[];
     return { lanes: rows.map(({ id }) => id), next: rows.length < limit ? null : rows.at(-1)!.id };
   }
-  const rows = db
-    .sql('SELECT id, domain FROM lanes WHERE tenant_id = +? AND domain > +? ORDER BY domain LIMIT +?')
-    .all(toId(key), after ?? '', limit) as { id: number; domain: string }[];
-  return { lanes: rows.map(({ id }) => id), next: rows.length < limit ? null : rows.at(-1)!.domain };
+  const rows = lanesOfTenant(db, key, { after: typeof after === 'string' ? keyFromCursor(after) : null, limit });
+  const last = rows.length < limit ? undefined : rows.at(-1);
+  return { lanes: rows.map(({ id }) => id), next: last ? `${last.domain} ${last.slot}` : null };
+}
+
+/** A lane in the order of its tenant's. */
+export interface LaneKey {
+  id: number;
+  domain: string;
+  slot: number;
+}
+
+export function lanesOfTenant(
+  db: Transaction,
+  tenantId: string,
+  { after, limit }: { after: Pick<LaneKey, 'domain' | 'slot'> | null; limit: number },
+): LaneKey[] {
+  const rows = db.sql(
+    `SELECT id, domain, slot FROM lanes WHERE tenant_id = +? AND (domain, slot) > (+?, +?)
+     ORDER BY domain, slot LIMIT +?`,
+  );
+  return rows.all(toId(tenantId), after?.domain ?? '', after?.slot ?? 0, limit) as LaneKey[];
+}
+
+function keyFromCursor(cursor: string): Pick<LaneKey, 'domain' | 'slot'> {
+  const [domain, slot] = cursor.split(' ');
+  return { domain: domain!, slot: Number(slot) };
 }
 
 interface Page {
@@ -148,14 +173,14 @@ function makeLaneDue(
   );
   const moved = update.run({ at, lane, limit }).changes;
   const due = db.sql(
-    `SELECT l.id, l.tenant_id, l.domain, +@at AS due_at FROM lanes l WHERE l.id = +@lane AND EXISTS
+    `SELECT l.id, l.slot, l.tenant_id, l.domain, +@at AS due_at FROM lanes l WHERE l.id = +@lane AND EXISTS
        (SELECT 1 FROM messages m WHERE m.lane = l.id AND ${WAITING} AND m.due_at <= +@at)`,
   );
   const row = due.get({ at, lane }) as Row | undefined;
   return { moved, notice: row ? laneFromRow(row) : null };
 }
 
-function waitingOfLane(db: Transaction, lane: number, limit: number): ClaimedMessage[] {
+function waitingOfLane(db: Transaction, lane: number, limit: number): WaitingMessage[] {
   const due = db.sql(`SELECT m.id FROM messages m WHERE m.lane = +? AND ${WAITING} LIMIT +?`).all(lane, limit) as Row[];
   const parked = db
     .sql(`SELECT m.id FROM messages m WHERE m.lane = +? AND m.parked = 1 LIMIT +?`)

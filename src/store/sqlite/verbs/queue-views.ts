@@ -16,6 +16,7 @@ import type { Queries } from '../engine/statements.ts';
 import { fromId, type Row, toId } from '../engine/values.ts';
 import { labelsFromRow } from './letters.ts';
 import { findClaimable, laneFromRow, WAITING } from './queue.ts';
+import { type LaneKey, lanesOfTenant } from './queue-pauses.ts';
 
 type QueueViewVerbs = Work<
   Pick<QueueStore, 'getMessage' | 'findMessage' | 'findSubmission' | 'retryNow' | 'findWaiting'>
@@ -55,7 +56,7 @@ async function queueSummary(db: Connection): Promise<QueueLane[]> {
 
 function summaryOf(db: Transaction, after: number): Row[] {
   const rows = db.sql(
-    `SELECT q.lane, l.id, l.tenant_id, l.domain, q.due_at, q.waiting FROM
+    `SELECT q.lane, l.id, l.slot, l.tenant_id, l.domain, q.due_at, q.waiting FROM
        (SELECT m.lane, min(m.due_at) AS due_at, count(*) AS waiting FROM messages m WHERE m.lane > +? AND ${WAITING}
         GROUP BY m.lane ORDER BY m.lane LIMIT +?) q
      LEFT JOIN lanes l ON l.id = q.lane`,
@@ -118,7 +119,9 @@ function retryNow(db: Transaction, id: string, at: number): LaneNotice | null {
   );
   if (retry.run(at, toId(id)).changes === 0) return null;
   const row = db
-    .sql('SELECT l.id, l.tenant_id, l.domain, m.due_at FROM messages m JOIN lanes l ON l.id = m.lane WHERE m.id = +?')
+    .sql(
+      'SELECT l.id, l.slot, l.tenant_id, l.domain, m.due_at FROM messages m JOIN lanes l ON l.id = m.lane WHERE m.id = +?',
+    )
     .get(toId(id)) as Row;
   return laneFromRow(row);
 }
@@ -239,23 +242,17 @@ async function gather(db: Connection, filter: QueueFilter, max: number): Promise
   }
 }
 
-interface LaneKey {
-  id: number;
-  domain: string;
-}
-
 function lanesOf(db: Transaction, { tenantId, domain }: QueueFilter, after: LaneKey | null): LaneKey[] {
   if (tenantId === undefined) {
-    const rows = db.sql('SELECT id, domain FROM lanes WHERE domain = +? AND id > +? ORDER BY id LIMIT +?');
+    const rows = db.sql('SELECT id, domain, slot FROM lanes WHERE domain = +? AND id > +? ORDER BY id LIMIT +?');
     return rows.all(domain, after?.id ?? -1, SLICE_LANES) as LaneKey[];
   }
   if (domain !== undefined) {
     return db
-      .sql('SELECT id, domain FROM lanes WHERE tenant_id = +? AND domain = +?')
+      .sql('SELECT id, domain, slot FROM lanes WHERE tenant_id = +? AND domain = +?')
       .all(toId(tenantId), domain) as LaneKey[];
   }
-  const rows = db.sql('SELECT id, domain FROM lanes WHERE tenant_id = +? AND domain > +? ORDER BY domain LIMIT +?');
-  return rows.all(toId(tenantId), after?.domain ?? '', SLICE_LANES) as LaneKey[];
+  return lanesOfTenant(db, tenantId, { after, limit: SLICE_LANES });
 }
 
 function inLane(db: Transaction, lane: number, limit: number): Buffer[] {

@@ -1,11 +1,15 @@
 // The queue in SQLite: returning what was claimed, and recording results.
+import type { Claim } from '../../owners.ts';
 import type {
   AttemptRecord,
-  ClaimedMessage,
+  ClaimedUpdate,
+  ClaimsEnded,
   HardBounceNote,
   MessageUpdate,
   QueueStore,
   Transition,
+  UntriedMessage,
+  WaitingMessage,
 } from '../../queue.ts';
 import type { LaneNotice } from '../../submissions.ts';
 import type { Transaction, Work } from '../engine/connection.ts';
@@ -13,22 +17,20 @@ import { fromId, type Row, toFlag, toId } from '../engine/values.ts';
 import { countOpenMessages } from './domains.ts';
 import { insertEvent } from './events.ts';
 import { labelsFromRow } from './letters.ts';
+import { CurrentOwners } from './owners.ts';
 import { insertPlatformSuppression, insertSuppression } from './suppressions.ts';
 
-type QueueVerbs = Work<
-  Pick<QueueStore, 'release' | 'record' | 'recordEarlier' | 'endWaiting' | 'recoverInterrupted' | 'expired'>
->;
+type QueueVerbs = Work<Pick<QueueStore, 'release' | 'record' | 'recordLate' | 'endWaiting' | 'expired'>>;
 
 // Repeated verbatim in every query that must use the index messages_due.
 export const WAITING = `m.state IN ('queued', 'deferred') AND m.parked = 0`;
 
 export function queueVerbs(db: Transaction): QueueVerbs {
   return {
-    release: (ids, at, putOff = false) => ids.flatMap((id) => release(db, id, { at, putOff })),
-    record: (updates) => updates.flatMap((update) => recordUpdate(db, update)),
-    recordEarlier: (updates) => updates.filter((update) => recordEarlier(db, update)).length,
+    release: (messages, at, putOff = false) => release(db, messages, { at, putOff }),
+    record: (updates) => record(db, updates),
+    recordLate: (updates) => updates.filter((update) => recordLate(db, update)).length,
     endWaiting: (update) => endWaiting(db, update),
-    recoverInterrupted: (at, except = []) => recoverInterrupted(db, at, except),
     expired: (now, limit) => expired(db, now, limit),
   };
 }
@@ -36,6 +38,7 @@ export function queueVerbs(db: Transaction): QueueVerbs {
 export function laneFromRow(row: Row): LaneNotice {
   return {
     lane: row.id as number,
+    slot: row.slot as number,
     tenantId: fromId(row.tenant_id),
     domain: row.domain as string,
     dueAt: row.due_at as number,
@@ -43,13 +46,12 @@ export function laneFromRow(row: Row): LaneNotice {
 }
 
 // Outer joins: a message whose other rows are damaged must be found too, to be parked with a reason.
-export const CLAIMED_COLUMNS = `m.id, m.tenant_id, m.submission_id, m.lane, m.recipient, m.attempts, m.created_at,
+export const MESSAGE_COLUMNS = `m.id, m.tenant_id, m.submission_id, m.lane, m.recipient, m.attempts, m.created_at,
   m.expires_at, m.notices, m.source_address, coalesce(s.from_address, '') AS from_address, coalesce(s.subject, '') AS subject,
   s.labels, s.header_message_id, s.send_at, coalesce(d.name, '') AS from_domain
   FROM messages m LEFT JOIN submissions s ON s.id = m.submission_id LEFT JOIN domains d ON d.id = s.domain_id`;
 
-/** `attemptStep` 1: the attempt that begins now; 0: the last one made. */
-export function claimedFromRow(row: Row, attemptStep: 0 | 1): ClaimedMessage {
+export function waitingFromRow(row: Row): WaitingMessage {
   return {
     id: fromId(row.id),
     tenantId: fromId(row.tenant_id),
@@ -60,7 +62,7 @@ export function claimedFromRow(row: Row, attemptStep: 0 | 1): ClaimedMessage {
     fromDomain: row.from_domain as string,
     subject: row.subject as string,
     labels: labelsFromRow(row),
-    attempt: (row.attempts as number) + attemptStep,
+    attempt: row.attempts as number,
     createdAt: row.created_at as number,
     sendAt: row.send_at as number | null,
     expiresAt: row.expires_at as number,
@@ -70,87 +72,130 @@ export function claimedFromRow(row: Row, attemptStep: 0 | 1): ClaimedMessage {
 }
 
 /** Returns claimed messages that were never tried, as if they had not been claimed. */
-function release(db: Transaction, id: string, { at, putOff }: { at: number; putOff: boolean }): LaneNotice[] {
-  const release = db.sql(
+function release(
+  db: Transaction,
+  messages: UntriedMessage[],
+  { at, putOff }: { at: number; putOff: boolean },
+): ClaimsEnded {
+  const back = db.sql(
     `UPDATE messages SET state = CASE WHEN attempts > 1 THEN 'deferred' ELSE 'queued' END, attempts = attempts - 1,
-       due_at = +?, put_off = +? WHERE id = +? AND state = 'sending'`,
+       due_at = +?, put_off = +? WHERE id = +? AND state = 'sending' AND attempts = +?`,
   );
-  return release.run(at, toFlag(putOff), toId(id)).changes === 1 ? laneOf(db, id) : [];
+  const owners = new CurrentOwners(db);
+  const ended: ClaimsEnded = { lanes: [], over: [] };
+  for (const { id, claim } of messages) {
+    const isOurs = owners.has(claim) && back.run(at, toFlag(putOff), toId(id), claim.attempt).changes === 1;
+    if (isOurs) ended.lanes.push(...laneOf(db, id));
+    else ended.over.push(id);
+  }
+  return ended;
 }
 
 export function laneOf(db: Transaction, messageId: string): LaneNotice[] {
   const row = db
-    .sql(`SELECT l.id, l.tenant_id, l.domain, m.due_at FROM messages m JOIN lanes l ON l.id = m.lane WHERE m.id = +?`)
+    .sql(
+      `SELECT l.id, l.slot, l.tenant_id, l.domain, m.due_at FROM messages m JOIN lanes l ON l.id = m.lane WHERE m.id = +?`,
+    )
     .get(toId(messageId)) as Row | undefined;
   return row && row.due_at !== null ? [laneFromRow(row)] : [];
 }
 
 function endWaiting(db: Transaction, update: MessageUpdate): boolean {
-  return findClaimable(db, update.messageId) !== null && applyUpdate(db, update);
+  return findClaimable(db, update.messageId) !== null && applyUpdate(db, update, null);
 }
 
-function recordUpdate(db: Transaction, update: MessageUpdate): LaneNotice[] {
-  const applied = applyUpdate(db, update);
-  return applied && update.transition.to === 'deferred' ? laneOf(db, update.messageId) : [];
+function record(db: Transaction, updates: ClaimedUpdate[]): ClaimsEnded {
+  const owners = new CurrentOwners(db);
+  const ended: ClaimsEnded = { lanes: [], over: [] };
+  for (const update of updates) {
+    if (!owners.has(update.claim) || !applyUpdate(db, update, update.claim)) ended.over.push(update.messageId);
+    else if (update.transition.to === 'deferred') ended.lanes.push(...laneOf(db, update.messageId));
+  }
+  return ended;
 }
 
-function recordEarlier(db: Transaction, update: MessageUpdate): boolean {
-  const attempt = update.attempt?.attempt ?? null;
+/** An attempt that has a result already is left alone. */
+function recordLate(db: Transaction, update: MessageUpdate): boolean {
+  const { attempt } = update;
+  if (attempt === null) return false;
   const open = db.sql(
-    `SELECT 1 FROM messages m WHERE m.id = +@id AND m.tenant_id = +@tenant AND m.attempts = +@attempt
+    `SELECT m.attempts FROM messages m WHERE m.id = +@id AND m.tenant_id = +@tenant AND m.attempts >= +@attempt
        AND NOT EXISTS (SELECT 1 FROM attempts a WHERE a.message_id = +@id AND a.number = +@attempt)`,
+    'column',
   );
-  const of = { id: toId(update.messageId), tenant: toId(update.tenantId), attempt };
-  return open.get(of) !== undefined && applyUpdate(db, update);
+  const of = { id: toId(update.messageId), tenant: toId(update.tenantId), attempt: attempt.attempt };
+  const attempts = open.get(of) as number | undefined;
+  if (attempts === undefined) return false;
+  if (attempts === attempt.attempt && applyUpdate(db, update, null)) return true;
+  insertAttempt(db, attempt);
+  return false;
 }
 
-function applyUpdate(db: Transaction, update: MessageUpdate): boolean {
-  if (!moveMessage(db, update)) return false;
+/** With a claim only while that is the message's. */
+function applyUpdate(db: Transaction, update: MessageUpdate, claim: Claim | null): boolean {
+  if (!moveMessage(db, update, claim)) return false;
   if (update.attempt) insertAttempt(db, update.attempt);
   if (update.event) insertEvent(db, update, update.event);
   return true;
 }
 
 /*
- * States of a message. scheduled: its time has not come; due_at is that time. queued: accepted, never tried. sending: a courier has it; due_at says when it is retried if that
- * courier vanishes. deferred: an attempt failed temporarily; it waits for a retry. delivered, bounced (a permanent
+ * States of a message. scheduled: its time has not come; due_at is that time. queued: accepted, never tried. sending: its
+ * lane's owner has it, in the attempt that `attempts` counts; due_at says when it is retried if that attempt vanishes. deferred: an attempt failed temporarily; it waits for a retry. delivered, bounced (a permanent
  * rejection) , failed (expired) and canceled are final; a later report can still turn delivered into bounced. parked
  * is not a state but a mark on a waiting message that can't be read: it keeps its state and waits for an operator.
- * False when the message is already finished: another caller was first, and nothing changes.
+ * False when the message is already finished, or not in this claim any more: another caller was first, and nothing changes.
  */
-function moveMessage(db: Transaction, { messageId, tenantId, at, transition, event }: MessageUpdate): boolean {
-  const id = toId(messageId);
+function moveMessage(
+  db: Transaction,
+  { messageId, tenantId, at, transition, event }: MessageUpdate,
+  claim: Claim | null,
+): boolean {
+  const key = keyOf({ messageId, tenantId }, claim);
   if (transition.to === 'parked') {
     const park = db.sql(
       `UPDATE messages SET state = 'deferred', parked = 1, due_at = NULL, last_reason = +?
-       WHERE id = +? AND tenant_id = +? AND finished_at IS NULL`,
+       ${whereOf(claim)}`,
     );
-    return park.run(transition.reason, id, toId(tenantId)).changes === 1;
+    return park.run(transition.reason, ...key).changes === 1;
   }
   if (transition.to === 'deferred') {
     const defer = db.sql(
       `UPDATE messages SET state = 'deferred', due_at = +?, last_reason = +?, ambiguous = +?, notices = notices + +?
-       WHERE id = +? AND tenant_id = +? AND finished_at IS NULL`,
+       ${whereOf(claim)}`,
     );
     const { dueAt, reason, ambiguous } = transition;
-    return defer.run(dueAt, reason, toFlag(ambiguous), toFlag(event !== null), id, toId(tenantId)).changes === 1;
+    return defer.run(dueAt, reason, toFlag(ambiguous), toFlag(event !== null), ...key).changes === 1;
   }
-  return finish(db, { messageId, tenantId, at }, transition);
+  return finish(db, { messageId, tenantId, at, claim }, transition);
+}
+
+const OPEN = 'WHERE id = +? AND tenant_id = +? AND finished_at IS NULL';
+const CLAIMED = `${OPEN} AND state = 'sending' AND attempts = +?`;
+
+function whereOf(claim: Claim | null): string {
+  return claim === null ? OPEN : CLAIMED;
+}
+
+function keyOf({ messageId, tenantId }: Pick<MessageUpdate, 'messageId' | 'tenantId'>, claim: Claim | null): unknown[] {
+  const key = [toId(messageId), toId(tenantId)];
+  return claim === null ? key : [...key, claim.attempt];
 }
 
 function finish(
   db: Transaction,
-  message: { messageId: string; tenantId: string; at: number },
+  message: { messageId: string; tenantId: string; at: number; claim: Claim | null },
   transition: Exclude<Transition, { to: 'deferred' | 'parked' }>,
 ): boolean {
   const id = toId(message.messageId);
   const end = db.sql(
     `UPDATE messages SET state = +?, bounce = +?, due_at = NULL, last_reason = +?, ambiguous = 0, parked = 0, finished_at = +?
-     WHERE id = +? AND tenant_id = +? AND finished_at IS NULL`,
+     ${whereOf(message.claim)}`,
   );
   const reason = transition.to === 'delivered' ? null : transition.reason;
   const bounce = transition.to === 'bounced' ? transition.bounce : null;
-  if (end.run(transition.to, bounce, reason, message.at, id, toId(message.tenantId)).changes === 0) return false;
+  const key = keyOf(message, message.claim);
+  if (end.run(transition.to, bounce, reason, message.at, ...key).changes === 0) return false;
   if (transition.to === 'bounced' && transition.suppress) suppressHardBounce(db, message, transition.suppress);
   const submission = db
     .sql('SELECT s.domain_id FROM messages m JOIN submissions s ON s.id = m.submission_id WHERE m.id = +?')
@@ -213,31 +258,17 @@ function insertAttempt(db: Transaction, attempt: AttemptRecord): void {
   );
 }
 
-/**
- * An interrupted first attempt is repeated at once. Later ones wait until the time that was stored before they began:
- * a message that crashes the daemon must not do so in a loop.
- */
-function recoverInterrupted(db: Transaction, at: number, except: readonly string[]): number {
-  const recover = db.sql(
-    `UPDATE messages SET state = 'deferred', due_at = CASE WHEN attempts = 1 THEN +? ELSE due_at END,
-       last_reason = 'the daemon stopped during an attempt', ambiguous = 1
-     WHERE state = 'sending' AND lower(hex(id)) NOT IN (SELECT value FROM json_each(+?))`,
-  );
-  const spared = except.map((id) => id.replaceAll('-', ''));
-  return recover.run(at, JSON.stringify(spared)).changes;
-}
-
-function expired(db: Transaction, now: number, limit: number): ClaimedMessage[] {
+function expired(db: Transaction, now: number, limit: number): WaitingMessage[] {
   const rows = db.sql(
-    `SELECT ${CLAIMED_COLUMNS} WHERE m.finished_at IS NULL AND m.expires_at <= +? AND m.state <> 'sending'
+    `SELECT ${MESSAGE_COLUMNS} WHERE m.finished_at IS NULL AND m.expires_at <= +? AND m.state <> 'sending'
      ORDER BY m.expires_at LIMIT +?`,
   );
-  return (rows.all(now, limit) as Row[]).map((row) => claimedFromRow(row, 0));
+  return (rows.all(now, limit) as Row[]).map((row) => waitingFromRow(row));
 }
 
-export function findClaimable(db: Transaction, id: string): ClaimedMessage | null {
+export function findClaimable(db: Transaction, id: string): WaitingMessage | null {
   const row = db
-    .sql(`SELECT ${CLAIMED_COLUMNS} WHERE m.id = +? AND m.finished_at IS NULL AND m.state <> 'sending'`)
+    .sql(`SELECT ${MESSAGE_COLUMNS} WHERE m.id = +? AND m.finished_at IS NULL AND m.state <> 'sending'`)
     .get(toId(id)) as Row | undefined;
-  return row ? claimedFromRow(row, 0) : null;
+  return row ? waitingFromRow(row) : null;
 }

@@ -51,7 +51,7 @@ function releaseHeld(
   );
   for (const { id } of held) release.run({ now, id });
   const lane = db.sql(
-    `SELECT l.id, l.tenant_id, l.domain, min(m.due_at) AS due_at FROM messages m JOIN lanes l ON l.id = m.lane
+    `SELECT l.id, l.slot, l.tenant_id, l.domain, min(m.due_at) AS due_at FROM messages m JOIN lanes l ON l.id = m.lane
      WHERE m.lane = +? AND m.state IN ('queued', 'deferred') AND m.parked = 0 GROUP BY l.id`,
   );
   const lanes = [...new Set(held.map((row) => row.lane))].flatMap((id) => (lane.all(id) as Row[]).map(laneFromRow));

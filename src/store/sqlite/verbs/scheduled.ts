@@ -1,9 +1,9 @@
 // Mail for later in SQLite. The indexes of `scheduled` messages make each of these cost what it returns.
-import type { ClaimedMessage, DueScheduled, ScheduledTimes, ScheduleStore, SuppressedLater } from '../../queue.ts';
+import type { DueScheduled, ScheduledTimes, ScheduleStore, SuppressedLater, WaitingMessage } from '../../queue.ts';
 import type { LaneNotice } from '../../submissions.ts';
 import type { Transaction, Work } from '../engine/connection.ts';
 import { type Row, toId } from '../engine/values.ts';
-import { CLAIMED_COLUMNS, claimedFromRow, laneOf } from './queue.ts';
+import { laneOf, MESSAGE_COLUMNS, waitingFromRow } from './queue.ts';
 import { reasonAgainst } from './submissions.ts';
 
 export function scheduleVerbs(db: Transaction): Work<ScheduleStore> {
@@ -21,11 +21,11 @@ function nextScheduled(db: Transaction): number | null {
   return (next.get() as { due_at: number } | undefined)?.due_at ?? null;
 }
 
-function dueScheduled(db: Transaction, now: number, limit: number): ClaimedMessage[] {
+function dueScheduled(db: Transaction, now: number, limit: number): WaitingMessage[] {
   const due = db.sql(
-    `SELECT ${CLAIMED_COLUMNS} WHERE m.state = 'scheduled' AND m.due_at <= +? ORDER BY m.due_at, m.id LIMIT +?`,
+    `SELECT ${MESSAGE_COLUMNS} WHERE m.state = 'scheduled' AND m.due_at <= +? ORDER BY m.due_at, m.id LIMIT +?`,
   );
-  return (due.all(now, limit) as Row[]).map((row) => claimedFromRow(row, 0));
+  return (due.all(now, limit) as Row[]).map((row) => waitingFromRow(row));
 }
 
 function queueScheduled(
@@ -70,10 +70,10 @@ function moveScheduled(
   return moved;
 }
 
-function findWaitingOf(db: Transaction, tenantId: string, submissionId: string): ClaimedMessage[] {
+function findWaitingOf(db: Transaction, tenantId: string, submissionId: string): WaitingMessage[] {
   const rows = db.sql(
-    `SELECT ${CLAIMED_COLUMNS} WHERE m.tenant_id = +? AND m.submission_id = +? AND m.finished_at IS NULL
+    `SELECT ${MESSAGE_COLUMNS} WHERE m.tenant_id = +? AND m.submission_id = +? AND m.finished_at IS NULL
        AND m.state <> 'sending' ORDER BY m.id`,
   );
-  return (rows.all(toId(tenantId), toId(submissionId)) as Row[]).map((row) => claimedFromRow(row, 0));
+  return (rows.all(toId(tenantId), toId(submissionId)) as Row[]).map((row) => waitingFromRow(row));
 }

@@ -1,4 +1,6 @@
 // Accepting a submission in SQLite: the decision and the rows in one transaction.
+
+import { FIRST_SLOT } from '../../owners.ts';
 import type {
   AcceptResult,
   LaneNotice,
@@ -165,14 +167,15 @@ function insertSubmission(
 }
 
 function insertMessage(db: Transaction, submission: NewSubmission, recipient: NewRecipient): LaneNotice {
-  const lane = laneFor(db, submission.tenantId, recipient.domain);
+  const { tenantId, slot = FIRST_SLOT } = submission;
+  const lane = laneFor(db, { tenantId, domain: recipient.domain, slot });
   db.sql(
     `INSERT INTO messages (id, tenant_id, submission_id, lane, recipient, recipient_name, copy, state, attempts,
        due_at, expires_at, ambiguous, parked, created_at)
      VALUES (+?, +?, +?, +?, +?, +?, +?, +?, 0, +?, +?, 0, 0, +?)`,
   ).run(
     toId(recipient.messageId),
-    toId(submission.tenantId),
+    toId(tenantId),
     toId(submission.id),
     lane,
     recipient.address,
@@ -183,17 +186,20 @@ function insertMessage(db: Transaction, submission: NewSubmission, recipient: Ne
     submission.expiresAt,
     submission.acceptedAt,
   );
-  return { lane, tenantId: submission.tenantId, domain: recipient.domain, dueAt: submission.acceptedAt };
+  return { lane, slot, tenantId, domain: recipient.domain, dueAt: submission.acceptedAt };
 }
 
-function laneFor(db: Transaction, tenantId: string, domain: string): number {
-  return db.cached(`lane ${tenantId} ${domain}`, () => {
+function laneFor(
+  db: Transaction,
+  { tenantId, domain, slot }: { tenantId: string; domain: string; slot: number },
+): number {
+  return db.cached(`lane ${tenantId} ${domain} ${slot}`, () => {
     const tenant = toId(tenantId);
-    const known = db.sql('SELECT id FROM lanes WHERE tenant_id = +? AND domain = +?').get(tenant, domain) as
-      | { id: number }
-      | undefined;
-    if (known) return known.id;
-    return Number(db.sql('INSERT INTO lanes (tenant_id, domain) VALUES (+?, +?)').run(tenant, domain).lastInsertRowid);
+    const known = db.sql('SELECT id FROM lanes WHERE tenant_id = +? AND domain = +? AND slot = +?', 'column');
+    const found = known.get(tenant, domain, slot) as number | undefined;
+    if (found !== undefined) return found;
+    const made = db.sql('INSERT INTO lanes (tenant_id, domain, slot) VALUES (+?, +?, +?)').run(tenant, domain, slot);
+    return Number(made.lastInsertRowid);
   });
 }
 

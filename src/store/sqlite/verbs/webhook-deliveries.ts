@@ -1,47 +1,45 @@
-// Webhook deliveries in SQLite: leasing what is due, recording results, recovering after a crash. Replays, history
-// and erasing are in webhook-history.ts.
+// Webhook deliveries in SQLite: leasing what is due, and recording results. Replays, history and erasing are in
+// webhook-history.ts.
 import { atStep } from '../../../base/backoff.ts';
 import type {
   ClaimedDeliveries,
-  ClaimTerms,
   DeliveryClaim,
   DeliveryResult,
   Endpoint,
   FailingWebhook,
+  LeaseTerms,
   WebhookDelivery,
   WebhookDeliveryStore,
 } from '../../webhooks.ts';
 import type { Transaction, Work } from '../engine/connection.ts';
 import { fromId, type Row, toId } from '../engine/values.ts';
 import { eventFromRow } from './events.ts';
+import { CurrentOwners, isCurrent } from './owners.ts';
 
 type DeliveryVerbs = Work<
-  Pick<
-    WebhookDeliveryStore,
-    'dueWebhooks' | 'claimDeliveries' | 'recordDeliveries' | 'takeFailingWebhooks' | 'recoverDeliveries'
-  >
+  Pick<WebhookDeliveryStore, 'dueWebhooks' | 'claimDeliveries' | 'recordDeliveries' | 'takeFailingWebhooks'>
 >;
 
 export function deliveryVerbs(db: Transaction): DeliveryVerbs {
   return {
-    dueWebhooks: (after, limit) => dueWebhooks(db, after, limit),
-    claimDeliveries: (claims, terms) => claims.map((claim) => claimFor(db, claim, terms)),
+    dueWebhooks: (slots, after, limit) => dueWebhooks(db, slots, { after, limit }),
+    claimDeliveries(claims, terms) {
+      const owners = terms.owners.filter((owner) => isCurrent(db, owner));
+      return claims.map((claim) => claimFor(db, claim, { ...terms, owners }));
+    },
     recordDeliveries: (results, at) => record(db, results, at),
     takeFailingWebhooks: (since, at) => takeFailing(db, since, at),
-    recoverDeliveries: (at) => {
-      // The attempt is not counted: a daemon that is restarted often must not use up the retry table.
-      const recover = db.sql(
-        'UPDATE webhook_deliveries SET leased = 0, attempts = attempts - 1, due_at = min(due_at, +?) WHERE leased = 1',
-      );
-      return recover.run(at).changes;
-    },
   };
 }
 
-function dueWebhooks(db: Transaction, after: string | null, limit: number) {
+function dueWebhooks(
+  db: Transaction,
+  slots: readonly number[],
+  { after, limit }: { after: string | null; limit: number },
+) {
   const rows = db
     .sql(
-      `SELECT w.id, (SELECT min(d.due_at) FROM webhook_deliveries d WHERE d.webhook_id = w.id AND d.due_at IS NOT NULL)
+      `SELECT w.id, w.slot, (SELECT min(d.due_at) FROM webhook_deliveries d WHERE d.webhook_id = w.id AND d.due_at IS NOT NULL)
          AS due_at
        FROM webhooks w WHERE w.id > +? ORDER BY w.id LIMIT +?`,
     )
@@ -49,15 +47,16 @@ function dueWebhooks(db: Transaction, after: string | null, limit: number) {
   const last = rows.at(-1);
   return {
     found: rows
-      .filter((row) => row.due_at !== null)
+      .filter((row) => row.due_at !== null && slots.includes(row.slot as number))
       .map((row) => ({ webhookId: fromId(row.id), dueAt: row.due_at as number })),
     last: last === undefined ? null : fromId(last.id),
   };
 }
 
-function claimFor(db: Transaction, { webhookId, limit }: DeliveryClaim, terms: ClaimTerms): ClaimedDeliveries {
-  const endpoint = endpointOf(db, webhookId, terms.now);
-  if (endpoint === null) return { webhookId, endpoint, deliveries: [], nextDueAt: null };
+function claimFor(db: Transaction, { webhookId, limit }: DeliveryClaim, terms: LeaseTerms): ClaimedDeliveries {
+  const found = endpointOf(db, webhookId, terms.now);
+  const owner = terms.owners.find(({ slot }) => slot === found?.slot);
+  if (!found || !owner) return { webhookId, endpoint: null, deliveries: [], nextDueAt: null };
   const id = toId(webhookId);
   const due = db.sql(
     `SELECT d.event_seq, d.attempts, d.attempts_before, e.id, e.tenant_id, e.message_id, e.type, e.at, e.data
@@ -77,9 +76,9 @@ function claimFor(db: Transaction, { webhookId, limit }: DeliveryClaim, terms: C
     const attempt = (row.attempts as number) + 1;
     const step = attempt - (row.attempts_before as number);
     lease.run(atStep(terms.leaseUntil, step) ?? terms.now, id, eventSeq);
-    deliveries.push({ webhookId, eventSeq, attempt, step, event: eventFromRow(row) });
+    deliveries.push({ webhookId, eventSeq, attempt, step, owner, event: eventFromRow(row) });
   }
-  return { webhookId, endpoint, deliveries, nextDueAt: nextDueAt(db, id) };
+  return { webhookId, endpoint: found.endpoint, deliveries, nextDueAt: nextDueAt(db, id) };
 }
 
 /** A damaged row without its event can't be sent, and must not be found due again and again. */
@@ -87,19 +86,21 @@ function dropDelivery(db: Transaction, webhookId: Buffer, eventSeq: number): voi
   db.sql('DELETE FROM webhook_deliveries WHERE webhook_id = +? AND event_seq = +?').run(webhookId, eventSeq);
 }
 
-function endpointOf(db: Transaction, webhookId: string, now: number): Endpoint | null {
-  const row = db.sql('SELECT tenant_id, target FROM webhooks WHERE id = +?').get(toId(webhookId)) as Row | undefined;
+function endpointOf(db: Transaction, webhookId: string, now: number): { endpoint: Endpoint; slot: number } | null {
+  const webhook = db.sql('SELECT tenant_id, target, slot FROM webhooks WHERE id = +?');
+  const row = webhook.get(toId(webhookId)) as Row | undefined;
   if (!row) return null;
   const secrets = db
     .sql('SELECT master_key_id, sealed, expires_at FROM webhook_secrets WHERE webhook_id = +? ORDER BY id DESC')
     .all(toId(webhookId)) as Row[];
-  return {
+  const endpoint = {
     tenantId: fromId(row.tenant_id),
     target: row.target as string,
     secrets: secrets
       .filter((secret) => secret.expires_at === null || (secret.expires_at as number) > now)
       .map((secret) => ({ masterKeyId: secret.master_key_id as string, sealed: secret.sealed as Buffer })),
   };
+  return { endpoint, slot: row.slot as number };
 }
 
 function nextDueAt(db: Transaction, webhookId: Buffer): number | null {
@@ -116,14 +117,20 @@ interface WebhookResults {
   failed: boolean;
 }
 
-function record(db: Transaction, results: DeliveryResult[], at: number): void {
+/** Returns how many came too late, and changed nothing. */
+function record(db: Transaction, results: DeliveryResult[], at: number): number {
+  const owners = new CurrentOwners(db);
+  let late = 0;
   const byWebhook = new Map<string, WebhookResults | null>();
   for (const result of results) {
     const { webhookId } = result.delivery;
     if (!byWebhook.has(webhookId)) byWebhook.set(webhookId, resultsOf(db, webhookId));
     const webhook = byWebhook.get(webhookId);
-    // The webhook was deleted meanwhile, or the lease is another attempt's: the result is dropped.
-    if (!webhook || !moveDelivery(db, result, at)) continue;
+    // The webhook was deleted meanwhile, or the lease is somebody else's: the result is dropped.
+    if (!webhook || !owners.has(result.delivery.owner) || !moveDelivery(db, result, at)) {
+      late++;
+      continue;
+    }
     if (result.end.to === 'released') continue;
     insertAttempt(db, webhook.tenantId, result);
     if (result.end.to === 'delivered') webhook.succeeded = true;
@@ -132,6 +139,7 @@ function record(db: Transaction, results: DeliveryResult[], at: number): void {
   for (const [webhookId, webhook] of byWebhook) {
     if (webhook) noteHealth(db, webhookId, webhook, at);
   }
+  return late;
 }
 
 /*

@@ -1,4 +1,6 @@
 // Webhooks in SQLite.
+
+import { FIRST_SLOT } from '../../owners.ts';
 import {
   type EventChoice,
   MAX_DELIVERIES_COUNTED,
@@ -54,11 +56,12 @@ function createWebhook(db: Transaction, webhook: NewWebhook, maxPerTenant: numbe
 
   const id = toId(webhook.id);
   db.sql(
-    `INSERT INTO webhooks (id, tenant_id, url, target, description, created_at, events)
-     VALUES (+?, +?, +?, +?, +?, +?, +?)`,
+    `INSERT INTO webhooks (id, tenant_id, url, target, description, created_at, events, slot)
+     VALUES (+?, +?, +?, +?, +?, +?, +?, +?)`,
   ).run(
     ...[id, tenant, webhook.url, webhook.target, webhook.description, webhook.createdAt],
     eventsColumn(webhook.events),
+    webhook.slot ?? FIRST_SLOT,
   );
   insertSecret(db, id, { secret: webhook.secret, at: webhook.createdAt });
   return 'created';

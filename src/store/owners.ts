@@ -1,0 +1,67 @@
+// Contract: who works on what. All work belongs to slots. A node holds slots, each under an epoch, and works only in
+// those: it claims, sends, retries and calls webhooks there. A takeover raises the epoch, so whatever the previous owner
+// still has in hand no longer matches, and changes nothing.
+
+/** A node's hold on a slot. */
+export interface Owner {
+  slot: number;
+  epoch: number;
+}
+
+/** What follows a claim names it: the store compares all three, and what does not match changes nothing. */
+export interface Claim extends Owner {
+  /** The attempt that the claim began. */
+  attempt: number;
+}
+
+/** The slot of work for which nobody chose one; every store has it. */
+export const FIRST_SLOT = 1;
+
+export interface SlotRequest {
+  /** Names a node across its restarts. */
+  node: string;
+  /** How many slots it wants. */
+  slots: number;
+  now: number;
+  /** Null: the hold lasts until the node's process ends, which only a lock on the database can know. */
+  leaseUntil: number | null;
+  /** Messages whose results are known but not stored: they stay marked as being sent. */
+  spare?: readonly string[];
+}
+
+export interface TakenSlots {
+  owners: Owner[];
+  /** What previous owners had begun and waits again. */
+  returned: { messages: number; deliveries: number };
+}
+
+export interface OwnerStore {
+  /**
+   * Takes the node's own slots back, then slots whose lease is over, then new ones. Each gets a new epoch, and what its
+   * previous owner had begun waits again: an interrupted first attempt at once, a later one until the time that was
+   * stored before it began, since a message that crashes the daemon must not do so in a loop.
+   */
+  takeSlots(request: SlotRequest): Promise<TakenSlots>;
+}
+
+/** The slots that this process works in. */
+export class Ownership {
+  readonly #owners: ReadonlyMap<number, Owner>;
+
+  constructor(owners: readonly Owner[]) {
+    this.#owners = new Map(owners.map((owner) => [owner.slot, owner]));
+  }
+
+  get all(): readonly Owner[] {
+    return [...this.#owners.values()];
+  }
+
+  get slots(): readonly number[] {
+    return [...this.#owners.keys()];
+  }
+
+  /** Null: another node works in it. */
+  of(slot: number): Owner | null {
+    return this.#owners.get(slot) ?? null;
+  }
+}
