@@ -117,8 +117,8 @@ async function prepareFor(prepare: Prepare, messageIds: string[], forSeconds: nu
   let count = 0;
   while (performance.now() - startedAtMs < forSeconds * 1000) {
     const from = count % messageIds.length;
-    const batch = messageIds.slice(from, from + BATCH);
-    for (const index of batch.keys()) {
+    const batch = { messageIds: messageIds.slice(from, from + BATCH) };
+    for (const index of batch.messageIds.keys()) {
       const prepared = await prepare(batch, index);
       if (prepared.kind !== 'ready') throw new Error(prepared.reason);
       count++;

@@ -5,6 +5,7 @@ import { ClosingStack } from '../base/closing-stack.ts';
 import type { Timers } from '../base/timers.ts';
 import type { Config } from '../config/keys.ts';
 import type { Delivery } from '../delivery/delivery.ts';
+import type { NewMail } from '../delivery/queue/passage.ts';
 import { CheckTurns } from '../domains/check-turns.ts';
 import { createDomains, type Domains, type DomainsOptions, hasPassed } from '../domains/domains.ts';
 import type { ServiceIdentity } from '../domains/service-identity.ts';
@@ -76,8 +77,8 @@ async function open(config: Config, options: DaemonOptions, opened: ClosingStack
   const { sandbox } = options;
   const isSandbox = sandbox !== undefined;
   const { servers, resolver, authority, secondLooks, reachable } = openDns(config, clock, isSandbox);
-  const { running, inboundWaits, onAccepted, onScheduled } = notYetRunning();
-  const { send, notify, notifyOwners } = openServiceMail(config, foundation, onAccepted, opened);
+  const { running, inboundWaits, ...accepted } = notYetRunning();
+  const { send, notify, notifyOwners } = openServiceMail(config, foundation, accepted.onAccepted, opened);
   const certificates = await openCertificates(config, foundation, { resolver, authority: authority.records }, opened);
   const hooks = await openWebhooks(foundation, { servers, policy: reachable.webhooks, notify });
   opened.add(hooks.close);
@@ -106,8 +107,8 @@ async function open(config: Config, options: DaemonOptions, opened: ClosingStack
     unstoredResults,
     captured: sandbox?.captured ?? null,
   };
-  const scheduling = createScheduling({ store, clock, ids, log, lifetimeMs: config.delivery.lifetime, onScheduled });
-  const accepting = { onAccepted, onScheduled, scheduling, ...(sandbox && { staysUsable: sandbox.staysUsable }) };
+  const scheduling = openScheduling(config, foundation, accepted.onScheduled);
+  const accepting = { ...accepted, scheduling, ...(sandbox && { staysUsable: sandbox.staysUsable }) };
   const site = { portal, accepting, tls: certificates.http };
   const { http, submission } = await openSite(config, foundation, site, opened);
   opened.add(() => closeBoth(http, drainDelivery, config.stop.grace));
@@ -132,6 +133,14 @@ async function open(config: Config, options: DaemonOptions, opened: ClosingStack
   log.info({ ...ports, data_dir: foundation.folder.dir }, 'ready');
   const listening = { httpPort: http.port, smtpPort: inbound.smtpPort, submissionPort: door.port };
   return { ...listening, store, domains, identity, close: () => stop(foundation, opened) };
+}
+
+function openScheduling(
+  { delivery }: Config,
+  { store, clock, ids, log }: Foundation,
+  onScheduled: (at: number) => void,
+) {
+  return createScheduling({ store, clock, ids, log, lifetimeMs: delivery.lifetime, onScheduled });
 }
 
 interface Viewed {
@@ -176,6 +185,7 @@ function notYetRunning() {
   return {
     running,
     inboundWaits: () => running.inbound?.rescan(),
+    findPassage: (mail: NewMail) => running.delivery?.findPassage(mail) ?? null,
     onAccepted: (lanes: LaneNotice[]) => running.delivery?.notice(lanes),
     onScheduled: (sendAt: number) => running.delivery?.noticeScheduled(sendAt),
   };

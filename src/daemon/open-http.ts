@@ -30,7 +30,9 @@ export interface SiteParts {
   /** `staysUsable` only in the sandbox. */
   /** A certificate that is not in files. */
   tls: TlsSource | null;
-  accepting: Pick<SubmissionOptions, 'onAccepted' | 'onScheduled' | 'staysUsable'> & { scheduling: Scheduling };
+  accepting: Pick<SubmissionOptions, 'onAccepted' | 'onScheduled' | 'findPassage' | 'staysUsable'> & {
+    scheduling: Scheduling;
+  };
 }
 
 interface Site {

@@ -26,6 +26,7 @@ import type { ResultJournal } from './outcome/result-journal.ts';
 import { ResultWriter, type UnstoredResults } from './outcome/result-writer.ts';
 import type { GroupLoad } from './queue/group.ts';
 import { MessagesInFlight, OrphanFinder } from './queue/orphans.ts';
+import type { NewMail, Passage } from './queue/passage.ts';
 import { Schedule, type ScheduleKit } from './queue/schedule.ts';
 import { Scheduler, type SchedulerKit } from './queue/scheduler.ts';
 import type { NoRouteRules } from './route/no-route.ts';
@@ -96,6 +97,8 @@ export interface DeliveryKit {
 export interface Delivery {
   /** These lanes have mail, or may have. */
   notice(lanes: LaneNotice[]): void;
+  /** A way past the queue for a message that is being accepted; null: it must wait like others. */
+  findPassage(mail: NewMail): Passage | null;
   /** Mail has been scheduled for this time. */
   noticeScheduled(sendAt: number): void;
   /** Compares the whole queue with memory: after a tenant became active, for example. */
@@ -132,7 +135,16 @@ export async function startDelivery(kit: DeliveryKit): Promise<Delivery> {
   const recorder = new Recorder({ results, clock, ids, random, policy, log, ...watches });
   const sources = await openSources(kit, shaping);
   const ownAddresses = sources?.addresses ?? null;
-  const scheduler = openScheduler(kit, { store, routes, pool, recorder, results, shaping, sources: ownAddresses });
+  const scheduler = openScheduler(kit, {
+    store,
+    inFlight,
+    routes,
+    pool,
+    recorder,
+    results,
+    shaping,
+    sources: ownAddresses,
+  });
 
   const earlier = new EarlierResults({ store, journal, clock, log });
   await earlier.store();
@@ -149,6 +161,7 @@ export async function startDelivery(kit: DeliveryKit): Promise<Delivery> {
 
   return {
     notice: (lanes) => scheduler.notice(lanes),
+    findPassage: (mail) => scheduler.findPassage(mail),
     noticeScheduled: (sendAt) => schedule.notice(sendAt),
     reconcile: () => scheduler.reconcile(),
     shaping,
@@ -172,7 +185,7 @@ export async function startDelivery(kit: DeliveryKit): Promise<Delivery> {
   };
 }
 
-type SchedulerParts = 'store' | 'routes' | 'pool' | 'recorder' | 'results' | 'shaping' | 'sources';
+type SchedulerParts = 'store' | 'inFlight' | 'routes' | 'pool' | 'recorder' | 'results' | 'shaping' | 'sources';
 
 function openScheduler(kit: DeliveryKit, opened: Pick<SchedulerKit, SchedulerParts>): Scheduler {
   const { ownership, secondLooks, noRoute, endWatch, bounceRules, limits, policy } = kit;

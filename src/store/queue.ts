@@ -3,7 +3,7 @@ import type { BounceType, PeerFacts } from '../base/outcome.ts';
 import type { NewEvent } from './events.ts';
 import type { Claim, Owner } from './owners.ts';
 import type { ClaimSource } from './source-addresses.ts';
-import type { CopyKind, Labels, LaneNotice, RejectedRecipient } from './submissions.ts';
+import type { CopyKind, Labels, LaneNotice, MessageContent, RejectedRecipient } from './submissions.ts';
 import type { SuppressionReason } from './suppressions.ts';
 
 export const MESSAGE_STATES = [
@@ -48,6 +48,8 @@ export interface WaitingMessage {
 /** A message that is being sent from now on. */
 export interface ClaimedMessage extends WaitingMessage {
   owner: Owner;
+  /** Of a message that was claimed when it was accepted: handed over, so that nobody reads it again. */
+  content?: MessageContent | undefined;
 }
 
 /** What its result, or its return, must name. */

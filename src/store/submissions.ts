@@ -1,6 +1,7 @@
 // Contract: accepting a submission. One verb decides and writes, in one transaction.
 
 import type { SealedSecret } from '../base/vault.ts';
+import type { Owner } from './owners.ts';
 import type { SuppressionReason } from './suppressions.ts';
 import type { NewWrittenMail, WrittenContent } from './written-mails.ts';
 
@@ -70,6 +71,15 @@ export interface NewSubmission {
   ofService?: boolean;
   /** Whose owner sends it; left out: the first. */
   slot?: number;
+  /** Its only message is claimed with it. */
+  begin?: FirstAttempt;
+}
+
+/** A claim within the accept's commit: the message is being sent at once, by the owner of the submission's slot. */
+export interface FirstAttempt {
+  owner: Owner;
+  /** When the message is due again if this attempt vanishes. */
+  dueAgainAt: number;
 }
 
 export interface NewRecipient {
@@ -109,7 +119,8 @@ export interface LaneNotice {
 }
 
 export type AcceptResult =
-  | { kind: 'accepted'; receipt: SubmissionReceipt; lanes: LaneNotice[] }
+  /** `begun`: its message is being sent. Otherwise, also when the owner's epoch is over, it waits. */
+  | { kind: 'accepted'; receipt: SubmissionReceipt; lanes: LaneNotice[]; begun: boolean }
   | { kind: 'replayed'; receipt: SubmissionReceipt }
   /** The idempotency key belongs to a batch, or for a batch: to a single call. */
   | { kind: 'key_taken' }
@@ -165,12 +176,14 @@ export interface SubmissionStore {
   findBatch(tenantId: string, idempotencyKey: string): Promise<BatchItem[] | null>;
   /** The receipt of an earlier call with this key, or null. */
   findReceipt(tenantId: string, idempotencyKey: string): Promise<SubmissionReceipt | null>;
+  /** What sending adds to a submission of the tenant's domain; null: there is no such domain, or its key is gone. */
+  findSendingFacts(tenantId: string, domainId: string): Promise<SendingFacts | null>;
 }
 
 // Contract: what couriers read to compose a message. Read-only, and called in their threads. A driver that has its data
 // at hand answers at once; another one may ask over a connection meanwhile.
 
-export interface MessageContent {
+export interface MessageContent extends SendingFacts {
   messageId: string;
   tenantId: string;
   submissionId: string;
@@ -186,6 +199,9 @@ export interface MessageContent {
   /** Then there is neither HTML nor text, nor headers. */
   written: WrittenContent | null;
   createdAt: number;
+}
+
+export interface SendingFacts {
   signing: { domainId: string; domain: string; selector: string; signingKeyId: number; privateKey: SealedSecret };
   /** The tenant's own bounce subdomain, or null for the service's. */
   bouncesDomain: string | null;

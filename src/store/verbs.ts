@@ -102,6 +102,7 @@ export const VERBS = {
     acceptBatch: 'mail',
     findBatch: 'read',
     findReceipt: 'read',
+    findSendingFacts: 'read',
   },
   writtenMails: {
     keepPiece: 'mail',

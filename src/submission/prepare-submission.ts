@@ -16,6 +16,7 @@ import type {
   RejectedRecipient,
 } from '../store/submissions.ts';
 import type { RenderedTemplate, Templates } from '../templates/templates.ts';
+import type { BeginAtOnce } from './begin-at-once.ts';
 import { readSendRequest, type SendBody, type SendRequest } from './send-request.ts';
 import { notAllowed, type Sender } from './sender.ts';
 
@@ -35,6 +36,7 @@ export interface SubmissionOptions extends PrepareOptions {
   log: Logger;
   /** Why intake is closed; null: it is open. Replays are answered in either case. */
   refuseNew?(): Refusal | null;
+  findPassage: BeginAtOnce['findPassage'];
   /** Called after the commit, with the lanes that have mail due. */
   onAccepted(lanes: LaneNotice[]): void;
   /** Called after the commit, with the time of mail for later. */

@@ -3,6 +3,7 @@
 // commit, so an accepted call is on disk.
 import { isRefusal, type Refusal, refuse } from '../base/refusals.ts';
 import type { AcceptResult, SubmissionReceipt } from '../store/submissions.ts';
+import { acceptAndBegin } from './begin-at-once.ts';
 import { type KeyedCall, type Once, OncePerKey } from './once-per-key.ts';
 import {
   announce,
@@ -125,9 +126,9 @@ async function accept(
   const prepared = await prepareSubmission(options, call, body);
   if (isRefusal(prepared)) return prepared;
   const { submission, fromDomain } = prepared;
-  const result = await options.store.submissions.accept(submission);
+  const result = await acceptAndBegin(options, submission, fromDomain);
   noteResult(options, submission, { result, fromDomain, traceParent: call.traceParent });
-  if (result.kind === 'accepted') announce(options, submission, result.lanes);
+  if (result.kind === 'accepted' && !result.begun) announce(options, submission, result.lanes);
   return answerFor(result, fromDomain);
 }
 

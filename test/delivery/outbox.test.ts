@@ -34,7 +34,7 @@ t.test('what was said is posted before the work on a message begins', async (t) 
     now: () => 0,
     beforeWork: () => outbox.flush(),
   });
-  const prepared = prepare(['a message'], 0);
+  const prepared = prepare({ messageIds: ['a message'] }, 0);
   // Said after the work was ordered, so the outbox's own turn comes behind it.
   outbox.add([1, MORE]);
   t.match(await prepared, { kind: 'unreadable' });

@@ -23,7 +23,8 @@ import type { MessageDetail } from '../../src/store/queue.ts';
 import type { StoreFaults } from '../../src/store/sqlite/engine/writing-connection.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import type { Store } from '../../src/store/store.ts';
-import type { NewRecipient } from '../../src/store/submissions.ts';
+import type { NewRecipient, NewSubmission } from '../../src/store/submissions.ts';
+import { acceptAndBegin } from '../../src/submission/begin-at-once.ts';
 import { startDnsServer, type TestDnsServer } from './dns-server.ts';
 import { patience } from './patience.ts';
 
@@ -79,6 +80,8 @@ export interface SendContent {
   sendAt?: number;
   /** Accepted, but nobody is told: delivery finds it when it next looks at the whole queue. */
   held?: boolean;
+  /** As calls are accepted: claimed in the same commit, where a session is ready. */
+  atOnce?: boolean;
 }
 
 export interface DeliveryHarnessOptions {
@@ -195,7 +198,7 @@ export async function startDeliveryHarness(options: DeliveryHarnessOptions): Pro
   const send = async (to: string[], content: SendContent = {}) => {
     const now = clock.now();
     const { tenantId, domainId, domain } = content.sender ?? firstSender;
-    const result = await store.submissions.accept({
+    const submission: NewSubmission = {
       id: ids.next(),
       tenantId,
       apiKeyId: ids.next(),
@@ -210,8 +213,13 @@ export async function startDeliveryHarness(options: DeliveryHarnessOptions): Pro
       acceptedAt: now,
       sendAt: content.sendAt ?? null,
       expiresAt: (content.sendAt ?? now) + (content.lifetimeMs ?? 72 * 3_600_000),
-    });
+    };
+    const { findPassage } = running.delivery;
+    const result = content.atOnce
+      ? await acceptAndBegin({ store, findPassage }, submission, domain)
+      : await store.submissions.accept(submission);
     if (result.kind !== 'accepted') throw new Error(`not accepted: ${result.kind}`);
+    if (result.begun) return result.receipt.messageIds;
     if (content.sendAt) running.delivery.noticeScheduled(content.sendAt);
     else if (!content.held) running.delivery.notice(result.lanes);
     return result.receipt.messageIds;

@@ -4,6 +4,7 @@ import type { MessagePort } from 'node:worker_threads';
 import type { PeerFacts, StageMark } from '../../base/outcome.ts';
 import type { MailHost } from '../../protocol/dns/mail-route.ts';
 import type { TlsMode } from '../../protocol/smtp/introduction.ts';
+import type { MessageContent } from '../../store/submissions.ts';
 
 /** What a courier thread gets at its start. */
 export interface CourierSettings {
@@ -62,9 +63,16 @@ export type SessionMessages = [session: number, message: SessionMessage][];
 
 export type SessionMessage = CourierReport | CourierReceipt | CourierProgress | SessionOver;
 
+/** Messages to send, in this order. */
+export interface Batch {
+  messageIds: string[];
+  /** Of the first of them, where they were handed over: these are not read. */
+  contents?: MessageContent[];
+}
+
 /** From the main thread. */
 export type CourierOrder =
-  | { kind: 'batch'; messageIds: string[] }
+  | ({ kind: 'batch' } & Batch)
   /** No more mail for this session: close it. */
   | { kind: 'end' }
   /** Finish what is on the wire, including the message announced after it; give the others back. */

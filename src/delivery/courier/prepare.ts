@@ -23,6 +23,7 @@ import {
   SharedBodies,
   TrackedPages,
 } from './compose-message.ts';
+import type { Batch } from './messages.ts';
 import { type LeavingMail, piecesOf } from './written-body.ts';
 
 export type Prepared =
@@ -53,7 +54,7 @@ interface PrepareKit extends ComposeKit {
 }
 
 /** Prepares the message at this index of a batch; the batch shows which ones come next. */
-export type Prepare = (batch: readonly string[], index: number) => Promise<Prepared>;
+export type Prepare = (batch: Batch, index: number) => Promise<Prepared>;
 
 /** A copy of so much costs less than another write to a socket. */
 const MAX_COPIED_BYTES = 64 * 1024;
@@ -191,13 +192,15 @@ interface Ahead {
 class ReadAhead {
   readonly #contents: ContentReader;
   /** Entries vanish with their batch, even if the session ends in the middle of it. */
-  readonly #aheadOf = new WeakMap<readonly string[], Ahead>();
+  readonly #aheadOf = new WeakMap<Batch, Ahead>();
 
   constructor(contents: ContentReader) {
     this.#contents = contents;
   }
 
-  async read(batch: readonly string[], index: number): Promise<ContentResult> {
+  async read(batch: Batch, index: number): Promise<ContentResult> {
+    const handed = batch.contents?.[index];
+    if (handed) return { kind: 'content', content: handed };
     let known = this.#aheadOf.get(batch);
     while (known) {
       const found = (await known.results)[index - known.from];
@@ -206,7 +209,7 @@ class ReadAhead {
       const latest = this.#aheadOf.get(batch);
       known = latest === known ? undefined : latest;
     }
-    const results = this.#contents.readSome(batch.slice(index));
+    const results = this.#contents.readSome(batch.messageIds.slice(index));
     this.#aheadOf.set(batch, { from: index, results });
     return (await results)[0]!;
   }

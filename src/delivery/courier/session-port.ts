@@ -4,10 +4,10 @@ import type { Socket } from 'node:net';
 import { Fault } from '../../base/errors.ts';
 import type { SmtpStage, StageMark } from '../../base/outcome.ts';
 import { type Dialler, dialForOctets } from '../../protocol/smtp/dial.ts';
-import type { CourierOrder } from './messages.ts';
+import type { Batch, CourierOrder } from './messages.ts';
 
 export class OrderInbox {
-  #batches: string[][] = [];
+  #batches: Batch[] = [];
   #ended = false;
   #stopped = false;
   #wake: (() => void) | null = null;
@@ -29,7 +29,7 @@ export class OrderInbox {
   }
 
   receive(order: CourierOrder): void {
-    if (order.kind === 'batch') this.#batches.push(order.messageIds);
+    if (order.kind === 'batch') this.#batches.push(order);
     else this.#ended = true;
     if (order.kind === 'stop' || order.kind === 'abort') this.#stopped = true;
     if (order.kind === 'abort') this.#aborted.abort(order.reason);
@@ -37,7 +37,7 @@ export class OrderInbox {
   }
 
   /** Null: close the session. */
-  async nextBatch(): Promise<string[] | null> {
+  async nextBatch(): Promise<Batch | null> {
     while (this.#batches.length === 0 && !this.#ended) {
       const { promise, resolve } = Promise.withResolvers<void>();
       this.#wake = resolve;

@@ -2,7 +2,7 @@
 // the last is on the wire, keeps the connection open while the main thread has more, and reports each
 // result at once.
 import { MailConnection, type MailConnectionKit } from './mail-connection.ts';
-import type { CourierReport, CourierResult } from './messages.ts';
+import type { Batch, CourierReport, CourierResult } from './messages.ts';
 import type { Prepare, Prepared, Ready } from './prepare.ts';
 import type { OrderInbox, StageTimes } from './session-port.ts';
 
@@ -18,16 +18,17 @@ export interface CourierTask extends MailConnectionKit {
 export async function runCourierSession(task: CourierTask): Promise<void> {
   const connection = new MailConnection(task);
   for (;;) {
-    const messageIds = await task.inbox.nextBatch();
-    if (messageIds === null) break;
-    await deliverBatch(task, connection, messageIds);
+    const batch = await task.inbox.nextBatch();
+    if (batch === null) break;
+    await deliverBatch(task, connection, batch);
     task.report({ kind: 'more' });
   }
   await connection.close();
 }
 
-async function deliverBatch(task: CourierTask, connection: MailConnection, messageIds: string[]): Promise<void> {
-  const preparations = new Preparations(task, messageIds);
+async function deliverBatch(task: CourierTask, connection: MailConnection, batch: Batch): Promise<void> {
+  const { messageIds } = batch;
+  const preparations = new Preparations(task, batch);
   for (const [index, messageId] of messageIds.entries()) {
     // An announced message is as good as on the wire: it is finished.
     if (task.inbox.stopped && !connection.hasAnnounced) {
@@ -64,16 +65,16 @@ function reportResult({ report, stages }: CourierTask, { messageId, startedAt, r
 /** Prepares the messages of a batch one ahead of the one on the wire; two ahead when the next is announced. */
 class Preparations {
   readonly #task: CourierTask;
-  readonly #messageIds: string[];
+  readonly #batch: Batch;
   readonly #begun = new Map<number, { prepared: Promise<Prepared>; ready: Ready | null }>();
 
-  constructor(task: CourierTask, messageIds: string[]) {
+  constructor(task: CourierTask, batch: Batch) {
     this.#task = task;
-    this.#messageIds = messageIds;
+    this.#batch = batch;
   }
 
   begin(index: number): void {
-    if (index >= this.#messageIds.length || this.#begun.has(index) || this.#task.inbox.stopped) return;
+    if (index >= this.#batch.messageIds.length || this.#begun.has(index) || this.#task.inbox.stopped) return;
     this.#begin(index);
   }
 
@@ -92,7 +93,7 @@ class Preparations {
   }
 
   #begin(index: number) {
-    const begun = { prepared: this.#task.prepare(this.#messageIds, index), ready: null as Ready | null };
+    const begun = { prepared: this.#task.prepare(this.#batch, index), ready: null as Ready | null };
     this.#begun.set(index, begun);
     void begun.prepared.then((prepared) => {
       if (prepared.kind === 'ready') begun.ready = prepared;

@@ -51,6 +51,9 @@ export interface GroupLoad {
   openInAll: number;
 }
 
+/** Where a session goes. */
+type SessionTarget = Omit<WaitingLane, 'lane'>;
+
 // The size of a session's first batch; it asks for more while it runs.
 const FIRST_BATCH = 20;
 /** The longest timer, so that a change of the system clock delays mail by a minute at most. */
@@ -75,6 +78,8 @@ export class Group {
   /** The lingering sessions, with the key of their hosts. */
   readonly #waiting = new Map<SessionHost, string>();
   #starting = 0;
+  /** How many claims of waiting lanes the store has not answered. */
+  #claims = 0;
   #stopped = false;
   #alarm: NodeJS.Timeout | null = null;
 
@@ -118,6 +123,25 @@ export class Group {
       } else if (this.#kit.slots.take(this)) this.#start(next);
       else return;
     }
+  }
+
+  /**
+   * Has a session wait for a message that is being accepted: a lingering one, or a new one. Null: mail is before it in line,
+   * or no session may send it now. The answer must be called, with nothing if the message does not come.
+   */
+  waitFor(mail: Pick<Lane, 'tenantId' | 'domain'>, hosts: MailHost[]): ((messages: ClaimedMessage[]) => void) | null {
+    if (this.#stopped || !this.#turns.empty || this.#claims > 0) return null;
+    const hostsKey = hostsKeyOf(hosts);
+    const lingering = this.#lingeringTo(hostsKey);
+    if (this.#verdictFor(mail, lingering ? 'open' : 'new').decision === 'wait' || this.#allowance(mail) < 1)
+      return null;
+    const { promise, resolve } = Promise.withResolvers<ClaimedMessage[]>();
+    if (lingering) lingering.wake(promise);
+    else if (this.#kit.slots.take(this)) {
+      this.#starting++;
+      void this.#startSession({ hosts, source: null, hostsKey }, promise);
+    } else return null;
+    return resolve;
   }
 
   /** Finishes what is on the wire; nothing more is sent until shaping allows it. */
@@ -176,7 +200,7 @@ export class Group {
     void this.#startSession(next, this.#take(next, limit));
   }
 
-  async #startSession(next: WaitingLane, claiming: Promise<ClaimedMessage[]>): Promise<void> {
+  async #startSession(next: SessionTarget, claiming: Promise<ClaimedMessage[]>): Promise<void> {
     try {
       let first = await claiming;
       if (first.length === 0) first = await this.#nextBatch(next.hostsKey, FIRST_BATCH);
@@ -192,7 +216,7 @@ export class Group {
     }
   }
 
-  async #runSession({ hosts, source, hostsKey }: WaitingLane, first: ClaimedMessage[]): Promise<void> {
+  async #runSession({ hosts, source, hostsKey }: SessionTarget, first: ClaimedMessage[]): Promise<void> {
     const host: SessionHost = new SessionHost(this.name, this.#kit.session, {
       nextBatch: (limit) => this.#nextBatch(hostsKey, limit),
       giveBack: (messages) => this.#port.giveBack(this, messages),
@@ -257,20 +281,21 @@ export class Group {
 
   async #take(next: WaitingLane, limit: number): Promise<ClaimedMessage[]> {
     const granted = this.#turns.take(next, limit);
-    const messages = await this.#port.claim(this, next, granted);
+    this.#claims++;
+    const messages = await this.#port.claim(this, next, granted).finally(() => this.#claims--);
     this.#turns.refund(next.lane.tenantId, granted - messages.length);
     return messages;
   }
 
   /** Shaping's verdict on the lane's mail over a new connection, or over an open one. */
-  #verdictFor({ tenantId, domain }: Lane, connection: 'new' | 'open'): ShapingVerdict {
+  #verdictFor({ tenantId, domain }: Pick<Lane, 'tenantId' | 'domain'>, connection: 'new' | 'open'): ShapingVerdict {
     const { shaping, slots } = this.#kit;
     const connections = connection === 'new' ? { open: slots.open, limit: slots.limit } : null;
     return shaping.verdict({ tenantId, domain, group: this, connections });
   }
 
   /** The number of messages that may be claimed at once. */
-  #allowance({ tenantId }: Lane): number {
+  #allowance({ tenantId }: Pick<Lane, 'tenantId'>): number {
     return this.#kit.shaping.reservations.room(this.name, tenantId);
   }
 }

@@ -29,12 +29,15 @@ import { Group, type GroupLoad, type GroupPort } from './group.ts';
 import type { Lane } from './lane.ts';
 import type { WaitingLane } from './lane-rotation.ts';
 import { Lanes } from './lanes.ts';
+import type { MessagesInFlight } from './orphans.ts';
+import { findPassage, type NewMail, type Passage } from './passage.ts';
 import { Slots } from './slots.ts';
 
 export interface SchedulerKit {
   store: ClaimsKit['store'] & StoreVerbs<{ queue: 'dueLanes' | 'getMessage'; sources: 'peekDue' }>;
   /** It sends the mail of these slots. */
   ownership: Ownership;
+  inFlight: Pick<MessagesInFlight, 'hold'>;
   routes: Routes;
   pool: CourierPool;
   recorder: Pick<Recorder, 'record'>;
@@ -148,6 +151,12 @@ export class Scheduler {
   notice(notices: LaneNotice[]): void {
     const { ownership } = this.#kit;
     this.#lanes.notice(notices.filter(({ slot }) => ownership.of(slot) !== null));
+  }
+
+  /** A way past the queue for a message that is being accepted; null: it must wait like others. */
+  findPassage(mail: NewMail): Passage | null {
+    if (this.#stopped) return null;
+    return findPassage(this.#kit, mail, (name) => this.#group(name));
   }
 
   /** Starts nothing new; sessions finish the message on the wire. Resolves when all are closed. */

@@ -13,6 +13,8 @@ export type Route = { kind: 'group'; group: string; hosts: MailHost[] } | Exclud
 
 export interface Routes {
   find(domain: string): Promise<Route>;
+  /** What is cached; null: it must be looked up. */
+  known(domain: string): Route | null;
 }
 
 export interface RoutesOptions {
@@ -30,11 +32,16 @@ const MAX_CACHED_MS = 5 * 60_000;
 
 export function createRoutes(options: RoutesOptions): Routes {
   const cache = new BoundedMap<string, { route: Route; until: number; version: number }>(MAX_CACHED);
+  const cached = (domain: string, version: number): Route | null => {
+    const known = cache.get(domain);
+    return known && known.until > options.clock.now() && known.version === version ? known.route : null;
+  };
   return {
+    known: (domain) => cached(domain, options.addresses.version()),
     async find(domain) {
-      const known = cache.get(domain);
       const version = options.addresses.version();
-      if (known && known.until > options.clock.now() && known.version === version) return known.route;
+      const known = cached(domain, version);
+      if (known) return known;
       const found = await findMailRoute(domain, options);
       const route = found.kind === 'hosts' ? groupRoute(domain, found.hosts, options) : found;
       if (found.kind === 'hosts') {

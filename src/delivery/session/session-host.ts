@@ -98,9 +98,9 @@ export class SessionHost {
     await this.#givingBack;
   }
 
-  /** There is mail for the lingering session. */
-  wake(): void {
-    if (this.#stopLingering()) this.#feeding = this.#feed();
+  /** There is mail for the lingering session: the next in line, or what is on its way here already. */
+  wake(coming?: Promise<ClaimedMessage[]>): void {
+    if (this.#stopLingering()) this.#feeding = this.#feed(coming);
   }
 
   /** Finishes what is on the wire, and what was announced after it; the others go back to the queue. */
@@ -124,7 +124,10 @@ export class SessionHost {
   #give(messages: ClaimedMessage[]): void {
     for (const message of messages) this.#inFlight.set(message.id, message);
     this.#given += messages.length;
-    this.#link!.order({ kind: 'batch', messageIds: messages.map(({ id }) => id) });
+    const messageIds = messages.map(({ id }) => id);
+    const contents = messages.flatMap(({ content }) => content ?? []);
+    this.#link!.order(contents.length > 0 ? { kind: 'batch', messageIds, contents } : { kind: 'batch', messageIds });
+    for (const message of messages) message.content = undefined;
   }
 
   #onReport(report: CourierReport): void {
@@ -172,13 +175,13 @@ export class SessionHost {
     else this.#onUntried([message]);
   }
 
-  async #feed(): Promise<void> {
+  async #feed(coming?: Promise<ClaimedMessage[]>): Promise<void> {
     const room = Math.min(BATCH_MESSAGES, this.#kit.messagesPerSession - this.#given);
     if (this.#ending || room <= 0) {
       this.#end();
       return;
     }
-    const messages = await this.#port.nextBatch(room);
+    const messages = await (coming ?? this.#port.nextBatch(room));
     // The session may have been stopped while the store was claiming.
     if (this.#ending) {
       this.#onUntried(messages);

@@ -9,6 +9,7 @@ import { Fault } from '../../../src/base/errors.ts';
 import { IdSource } from '../../../src/base/ids.ts';
 import { Vault } from '../../../src/base/vault.ts';
 import { messageSource, SharedBodies } from '../../../src/delivery/courier/compose-message.ts';
+import type { Batch } from '../../../src/delivery/courier/messages.ts';
 import { createPrepare, type Prepared } from '../../../src/delivery/courier/prepare.ts';
 import { hashBody } from '../../../src/protocol/mail/dkim.ts';
 import { readReturnPath } from '../../../src/protocol/mail/return-path.ts';
@@ -76,13 +77,20 @@ class StubReader implements ContentReader {
 
 const tokenKey = { id: 'a', key: Buffer.alloc(32, 2) };
 
+/** Called with a batch's IDs: the same array is the same batch. */
 function prepareFrom(reader: ContentReader) {
-  return createPrepare({
+  const prepare = createPrepare({
     contents: reader,
     ...{ vault, tokenKey, bouncesDomain: 'bounces.test', links: { url: 'https://links.test', key: tokenKey } },
     serviceSigner: { domain: 'bounces.test', selector: 's2', key: serviceKeys.privateKey },
     now: () => Date.UTC(2026, 10, 20),
   });
+  const batches = new WeakMap<string[], Batch>();
+  return (messageIds: string[], index: number) => {
+    const batch = batches.get(messageIds) ?? { messageIds };
+    batches.set(messageIds, batch);
+    return prepare(batch, index);
+  };
 }
 
 function ready(prepared: Prepared): Extract<Prepared, { kind: 'ready' }> {

@@ -44,7 +44,7 @@ async function deliver(t: Test, ids: string[], scripts: PeerScript[], setting: S
       setting.onReport?.(report, inbox);
     },
     prepare: async (batch, index): Promise<Prepared> => {
-      const id = batch[index]!;
+      const id = batch.messageIds[index]!;
       prepared.push(id);
       const pieces = setting.piecesOf?.(id);
       return {

@@ -249,6 +249,60 @@ export const submissionCases = {
     t.strictSame(await bench.store.queue.listQueue({ limit: 10 }), []);
     t.strictSame(await bench.store.queue.dueLanes([1]), []);
   },
+
+  'the only message of a call can be claimed with it': async (t: Test, bench: Bench) => {
+    const { domain } = await bench.sender('acme.test');
+    const owner = await bench.owner();
+    const begin = { owner, dueAgainAt: T0 + 60_000 };
+    const { receipt, lanes, begun } = await bench.accept(domain, ['a@x.test'], { begin, idempotencyKey: 'k' });
+    t.equal(begun, true);
+    const [id] = receipt.messageIds as [string];
+    t.match(await bench.message(id), { state: 'sending', attempts: 1, dueAt: T0 + 60_000 });
+    t.strictSame(await bench.claim(lanes[0]!.lane, T0), [], 'nobody else gets it');
+    const again = bench.submission(domain, ['a@x.test'], { begin, idempotencyKey: 'k' });
+    t.strictSame(await bench.store.submissions.accept(again), { kind: 'replayed', receipt });
+    const message = { id, tenantId: domain.tenantId, owner, attempt: 1 };
+    const { over } = await bench.store.queue.record([bench.update(message, { to: 'delivered' })]);
+    t.strictSame(over, []);
+    t.match(await bench.message(id), { state: 'delivered', attempts: 1 });
+  },
+
+  'whoever owns its slot no more claims nothing, and neither do calls with several recipients': async (
+    t: Test,
+    bench: Bench,
+  ) => {
+    const { domain } = await bench.sender('acme.test');
+    const { slot, epoch } = await bench.owner();
+    const over = { owner: { slot, epoch: epoch - 1 }, dueAgainAt: T0 + 60_000 };
+    const late = await bench.accept(domain, ['a@x.test'], { begin: over });
+    t.equal(late.begun, false);
+    t.match(await bench.message(late.receipt.messageIds[0]!), { state: 'queued', attempts: 0, dueAt: T0 });
+    const begin = { owner: { slot, epoch }, dueAgainAt: T0 + 60_000 };
+    const two = await bench.accept(domain, ['a@x.test', 'b@x.test'], { begin });
+    t.equal(two.begun, false);
+    t.equal((await bench.claim(two.lanes[0]!.lane, T0)).length, 3);
+  },
+
+  'what sending adds is told of active keys only, and to their own tenant': async (t: Test, bench: Bench) => {
+    const { tenant, domain } = await bench.sender('acme.test');
+    const { findSendingFacts } = bench.store.submissions;
+    const { receipt } = await bench.accept(domain, ['a@x.test']);
+    const reader = bench.openContents();
+    const read = await reader.read(receipt.messageIds[0]!);
+    reader.close();
+    if (read.kind !== 'content') throw new Error(read.reason);
+    const { signing, bouncesDomain, openTracking, clickTracking, unsubscribe } = read.content;
+    const facts = { signing, bouncesDomain, openTracking, clickTracking, unsubscribe };
+    t.strictSame(await findSendingFacts(tenant.id, domain.id), facts, 'as couriers read it');
+    t.equal(await findSendingFacts((await bench.tenant()).id, domain.id), null);
+    await bench.store.tenants.updateTenant(tenant.id, { openTracking: true });
+    t.match(await findSendingFacts(tenant.id, domain.id), { openTracking: true }, 'at once');
+    await bench.store.queue.endWaiting(
+      bench.update({ id: receipt.messageIds[0]!, tenantId: tenant.id }, { to: 'failed', reason: 'x' }),
+    );
+    await bench.store.domains.revokeDomain(tenant.id, domain.id);
+    t.equal(await findSendingFacts(tenant.id, domain.id), null, 'its key is gone');
+  },
 };
 
 function entry(address: string, reason: SuppressionReason) {

@@ -7,15 +7,14 @@ import type { WrittenContent } from '../../written-mails.ts';
 import { openForReading } from '../engine/database-file.ts';
 import { fromId, type Row, toId } from '../engine/values.ts';
 import { ATTACHMENTS_OF_SUBMISSION, listsFromText, readAttachments } from './letters.ts';
+import { SENDING_COLUMNS, sendingFactsFromRow } from './sending-facts.ts';
 import { readPiece, readWritten, WRITTEN_MAIL, WRITTEN_PIECE } from './written-mails.ts';
 
 const MESSAGE = 'SELECT recipient, recipient_name, tenant_id, submission_id, created_at FROM messages WHERE id = +?';
 
 const SUBMISSION = `
-  SELECT s.from_address, s.from_name, s.source, c.subject, c.html, c.text, c.headers, c.lists, c.attachments, t.bounces_domain,
-    coalesce(s.track_opens, t.open_tracking) AS open_tracking,
-    coalesce(s.track_clicks, t.click_tracking) AS click_tracking, t.unsubscribe,
-    d.id AS domain_id, d.name AS domain, k.id AS signing_key, k.selector, k.master_key_id, k.sealed
+  SELECT s.from_address, s.from_name, s.source, s.track_opens, s.track_clicks, c.subject, c.html, c.text, c.headers, c.lists,
+    c.attachments, ${SENDING_COLUMNS}
   FROM submissions s
   JOIN contents c ON c.id = s.content_id
   JOIN tenants t ON t.id = s.tenant_id
@@ -125,7 +124,8 @@ function charsOf(text: unknown): number {
 
 function submissionFromRow(row: Row, written: WrittenContent | null): SubmissionResult {
   if (row.sealed === null) return { kind: 'unreadable', reason: 'the signing key of the domain has been erased' };
-  const content: SubmissionContent = {
+  const facts = sendingFactsFromRow(row);
+  const content: SubmissionContent = Object.assign(facts, {
     from: { address: row.from_address as string, name: row.from_name as string | null },
     subject: row.subject as string,
     html: row.html as string | null,
@@ -134,17 +134,13 @@ function submissionFromRow(row: Row, written: WrittenContent | null): Submission
     lists: listsFromText(row.lists),
     attachments: row.attachments as number,
     written,
-    signing: {
-      domainId: fromId(row.domain_id),
-      domain: row.domain as string,
-      selector: row.selector as string,
-      signingKeyId: row.signing_key as number,
-      privateKey: { masterKeyId: row.master_key_id as string, sealed: row.sealed as Buffer },
-    },
-    bouncesDomain: row.bounces_domain as string | null,
-    openTracking: row.open_tracking === 1,
-    clickTracking: row.click_tracking === 1,
-    unsubscribe: row.unsubscribe === 1,
-  };
+    openTracking: overridden(row.track_opens, facts.openTracking),
+    clickTracking: overridden(row.track_clicks, facts.clickTracking),
+  });
   return { kind: 'content', content };
+}
+
+/** A call's own choice, where it has one. */
+function overridden(choice: unknown, setting: boolean): boolean {
+  return choice === null ? setting : choice === 1;
 }

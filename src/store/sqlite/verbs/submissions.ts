@@ -3,6 +3,7 @@
 import { FIRST_SLOT } from '../../owners.ts';
 import type {
   AcceptResult,
+  FirstAttempt,
   LaneNotice,
   NewRecipient,
   NewSubmission,
@@ -17,13 +18,18 @@ import { fromId, type Row, toId, toOptionalFlag } from '../engine/values.ts';
 import { countOpenMessages } from './domains.ts';
 import { countAccepted } from './figures.ts';
 import { insertAttachments, labelsText, listsText } from './letters.ts';
+import { isCurrent } from './owners.ts';
+import { readSendingFacts } from './sending-facts.ts';
 import { ownSuppressionReason, suppressionReason } from './suppressions.ts';
 import { linkWritten } from './written-mails.ts';
 
-export function submissionVerbs(db: Transaction): Work<Pick<SubmissionStore, 'accept' | 'findReceipt'>> {
+export function submissionVerbs(
+  db: Transaction,
+): Work<Pick<SubmissionStore, 'accept' | 'findReceipt' | 'findSendingFacts'>> {
   return {
     accept: (submission) => accept(db, submission),
     findReceipt: (tenantId, idempotencyKey) => readReceipt(db, tenantId, idempotencyKey),
+    findSendingFacts: (tenantId, domainId) => readSendingFacts(db, tenantId, domainId),
   };
 }
 
@@ -38,11 +44,13 @@ export function accept(db: Transaction, submission: NewSubmission): AcceptResult
   const { accepted, rejected } = examined;
   const replay = insertSubmission(db, submission, rejected);
   if (replay) return replay;
-  const lanes = accepted.map((recipient) => insertMessage(db, submission, recipient));
+  const begin =
+    submission.begin && accepted.length === 1 && isCurrent(db, submission.begin.owner) ? submission.begin : null;
+  const lanes = accepted.map((recipient) => insertMessage(db, { submission, begin }, recipient));
   countOpenMessages(db, submission.domainId, accepted.length);
   countAccepted(db, submission, accepted.length);
   const receipt = { id: submission.id, messageIds: accepted.map((recipient) => recipient.messageId), rejected };
-  return { kind: 'accepted', receipt, lanes: submission.sendAt ? [] : lanes };
+  return { kind: 'accepted', receipt, lanes: submission.sendAt ? [] : lanes, begun: begin !== null };
 }
 
 /** Why it would be refused; null: it would be accepted. */
@@ -166,13 +174,17 @@ function insertSubmission(
   return replayOf(db, submission);
 }
 
-function insertMessage(db: Transaction, submission: NewSubmission, recipient: NewRecipient): LaneNotice {
+function insertMessage(
+  db: Transaction,
+  { submission, begin }: { submission: NewSubmission; begin: FirstAttempt | null },
+  recipient: NewRecipient,
+): LaneNotice {
   const { tenantId, slot = FIRST_SLOT } = submission;
   const lane = laneFor(db, { tenantId, domain: recipient.domain, slot });
   db.sql(
     `INSERT INTO messages (id, tenant_id, submission_id, lane, recipient, recipient_name, copy, state, attempts,
        due_at, expires_at, ambiguous, parked, created_at)
-     VALUES (+?, +?, +?, +?, +?, +?, +?, +?, 0, +?, +?, 0, 0, +?)`,
+     VALUES (+?, +?, +?, +?, +?, +?, +?, +?, +?, +?, +?, 0, 0, +?)`,
   ).run(
     toId(recipient.messageId),
     toId(tenantId),
@@ -181,8 +193,9 @@ function insertMessage(db: Transaction, submission: NewSubmission, recipient: Ne
     recipient.address,
     recipient.name,
     recipient.copy ?? null,
-    submission.sendAt ? 'scheduled' : 'queued',
-    submission.sendAt ?? submission.acceptedAt,
+    begin ? 'sending' : submission.sendAt ? 'scheduled' : 'queued',
+    begin ? 1 : 0,
+    begin?.dueAgainAt ?? submission.sendAt ?? submission.acceptedAt,
     submission.expiresAt,
     submission.acceptedAt,
   );

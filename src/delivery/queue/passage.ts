@@ -1,0 +1,83 @@
+// A way past the queue for one new message: claimed in the commit that accepts it, where a session is ready for it and
+// nobody is before it in line. Everything that could keep mail waiting is asked before; whatever says no, or is not
+// known at once, leaves the message to the queue.
+import type { Clock } from '../../base/clock.ts';
+import type { Logger } from '../../observe/log.ts';
+import { attemptStarted } from '../../observe/mail-log.ts';
+import type { Owner, Ownership } from '../../store/owners.ts';
+import type { ClaimedMessage } from '../../store/queue.ts';
+import type { Route, Routes } from '../route/routes.ts';
+import { findUnreachable, type Interfaces, type SourceAddresses } from '../route/source-addresses.ts';
+import type { Shaping } from '../shaping/shaping-state.ts';
+import type { Group } from './group.ts';
+import type { MessagesInFlight } from './orphans.ts';
+
+/** A message before it is accepted. */
+export interface NewMail {
+  tenantId: string;
+  /** Of its recipient, in ASCII. */
+  domain: string;
+  fromDomain: string;
+}
+
+/** A session waits for the message: exactly one of the two must be called. */
+export interface Passage {
+  owner: Owner;
+  /** When the message is due again if this attempt vanishes. */
+  dueAgainAt: number;
+  /** It is on disk, claimed. */
+  begin(message: ClaimedMessage): void;
+  /** It was refused, or waits in the queue. */
+  drop(): void;
+}
+
+export interface PassageKit {
+  ownership: Ownership;
+  inFlight: Pick<MessagesInFlight, 'hold'>;
+  routes: Routes;
+  shaping: Shaping;
+  results: { readonly isFull: boolean };
+  /** With addresses of our own each message's address is chosen in the queue. */
+  sources: SourceAddresses | null;
+  readInterfaces?: (() => Interfaces) | undefined;
+  clock: Clock;
+  log: Logger;
+  pausesMs(): number[];
+}
+
+export function findPassage(kit: PassageKit, mail: NewMail, groupOf: (name: string) => Group): Passage | null {
+  const { ownership, shaping, clock, log } = kit;
+  const [owner] = ownership.all;
+  const route = owner ? knownRoute(kit, mail) : null;
+  if (!owner || !route) return null;
+  const { tenantId, domain } = mail;
+  const ready = groupOf(route.group).waitFor({ tenantId, domain }, route.hosts);
+  if (!ready) return null;
+  shaping.noteDomain(domain, route.group);
+  shaping.reservations.reserve(route.group, tenantId, 1);
+  const settle = (claimed: ClaimedMessage[]) => {
+    shaping.reservations.settle(route.group, tenantId, { reserved: 1, claimed });
+    ready(claimed);
+  };
+  return {
+    owner,
+    dueAgainAt: clock.now() + (kit.pausesMs()[0] ?? 0),
+    begin(message) {
+      kit.inFlight.hold([message.id]);
+      attemptStarted(log, message, { attempt: message.attempt });
+      settle([message]);
+    },
+    drop: () => settle([]),
+  };
+}
+
+function knownRoute(kit: PassageKit, { tenantId, domain, fromDomain }: NewMail): GroupRoute | null {
+  const { routes, shaping, results, sources, readInterfaces, clock } = kit;
+  if (sources !== null || results.isFull || !shaping.memory.knowsTenant(tenantId, clock.now())) return null;
+  const route = routes.known(domain);
+  if (route?.kind !== 'group') return null;
+  if (findUnreachable(route.group, route.hosts, { sources, readInterfaces })) return null;
+  return shaping.senderSuspension(route.group, tenantId, fromDomain) ? null : route;
+}
+
+type GroupRoute = Extract<Route, { kind: 'group' }>;

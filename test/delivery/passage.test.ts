@@ -1,0 +1,115 @@
+// Mail that is sent without waiting in the queue: claimed in the commit that accepts it, where a session is ready and
+// nothing keeps it waiting. With a real store, a real DNS server and a real SMTP peer.
+import t, { type Test } from 'tap';
+import type { Passage } from '../../src/delivery/queue/passage.ts';
+import { openContentReader } from '../../src/store/sqlite/verbs/contents.ts';
+import type { DeliveryHarness, DeliveryHarnessOptions } from '../support/delivery-harness.ts';
+import type { SinkOptions } from '../support/mail-sink.ts';
+import { setOneMx, setUp } from './set-up.ts';
+
+const DOMAIN = 'rcpt.test';
+const delivered = ({ state }: { state: string }) => state === 'delivered';
+
+interface Setting extends Partial<DeliveryHarnessOptions> {
+  sink?: SinkOptions;
+}
+
+/** After a first mail: route, tenant and TLS policy are known, and a connection is open. */
+async function warm(t: Test, setting: Setting = {}) {
+  const limits = { lingerMs: 60_000, ...setting.limits };
+  const { harness, sink } = await setUp(t, { ...setting, limits });
+  setOneMx(harness);
+  const [first] = await harness.send([`first@${DOMAIN}`]);
+  await harness.until(first!, delivered);
+  return { harness, sink };
+}
+
+async function stateOf(harness: DeliveryHarness, id: string): Promise<string | undefined> {
+  return (await harness.store.queue.getMessage(id))?.state;
+}
+
+t.test('a mail for which a session is ready costs two commits, and its content is not read', async (t) => {
+  const commits: number[] = [];
+  const faults = { beforeCommit: (verbs: number) => void commits.push(verbs) };
+  const { harness, sink } = await warm(t, { faults });
+  await new Promise(setImmediate);
+  commits.length = 0;
+  const [id] = await harness.send([`a@${DOMAIN}`], { atOnce: true, subject: 'Without a claim', text: 'Hello.\n' });
+  const message = await harness.until(id!, delivered);
+  t.match(message, { attempts: 1, attemptList: [{ attempt: 1, outcome: 'delivered' }] });
+  t.equal(commits.length, 2, 'accepted and claimed; recorded');
+  const [, mail] = await sink.received(2);
+  t.match(mail!.raw.toString(), /^Subject: Without a claim\r$/m);
+  t.equal(sink.connections.total, 1, 'over the connection that was open');
+});
+
+t.test('what is handed over is what a courier would read', async (t) => {
+  const { harness } = await warm(t);
+  const find = harness.delivery.findPassage;
+  const begun: Parameters<Passage['begin']>[0][] = [];
+  t.intercept(harness.delivery, 'findPassage', {
+    value: (mail: Parameters<typeof find>[0]) => {
+      const passage = find(mail);
+      if (!passage) return null;
+      const begin: Passage['begin'] = (message) => {
+        begun.push({ ...message });
+        passage.begin(message);
+      };
+      return { ...passage, begin };
+    },
+  });
+  const headers: [string, string][] = [['X-Campaign', 'spring']];
+  const content = { html: '<p>Grüße</p>', text: 'Grüße', headers, fromName: 'Shop', toName: 'Ann' };
+  const [id] = await harness.send([`Ann@${DOMAIN}`], { atOnce: true, ...content });
+  const reader = openContentReader(harness.databaseFile);
+  t.teardown(() => reader.close());
+  t.match(begun, { length: 1 });
+  t.strictSame(await reader.read(id!), { kind: 'content', content: begun[0]!.content });
+  await harness.until(id!, delivered);
+});
+
+t.test('what keeps mail waiting keeps this mail waiting, too', async (t) => {
+  const { harness } = await warm(t);
+  const { shaping } = harness.delivery;
+  const target = { kind: 'domain', key: DOMAIN } as const;
+  shaping.memory.setPause(target, { ...target, by: 'jo', note: 'x', at: Date.now() });
+  const [paused] = await harness.send([`a@${DOMAIN}`], { atOnce: true });
+  t.equal(await stateOf(harness, paused!), 'queued');
+});
+
+t.test('mail in line goes first', async (t) => {
+  const held = Promise.withResolvers<void>();
+  const sink: SinkOptions = {
+    async onMail({ to }) {
+      if (!to.startsWith('first')) await held.promise;
+      return null;
+    },
+  };
+  const { harness } = await warm(t, { sink, limits: { sessionsPerGroup: 1 } });
+  const [onTheWire] = await harness.send([`a@${DOMAIN}`], { atOnce: true });
+  t.equal(await stateOf(harness, onTheWire!), 'sending');
+  const [inLine] = await harness.send([`b@${DOMAIN}`]);
+  const [last] = await harness.send([`c@${DOMAIN}`], { atOnce: true });
+  t.strictSame([await stateOf(harness, inLine!), await stateOf(harness, last!)], ['queued', 'queued']);
+  held.resolve();
+  await harness.untilAll([onTheWire!, inLine!, last!], delivered);
+});
+
+t.test('a call that is refused leaves its session to others', async (t) => {
+  const { harness, sink } = await warm(t);
+  const address = `suppressed@${DOMAIN}`;
+  const entry = { address, reason: 'manual' as const, messageId: null, createdAt: Date.now() };
+  await harness.store.suppressions.addSuppression(harness.tenantId, entry);
+  await t.rejects(harness.send([address], { atOnce: true }), /all_suppressed/);
+  const [next] = await harness.send([`next@${DOMAIN}`], { atOnce: true });
+  await harness.until(next!, delivered);
+  t.equal(sink.connections.total, 1);
+});
+
+t.test('a domain whose route is not known waits for its look-up', async (t) => {
+  const { harness } = await warm(t);
+  harness.dns.set('new.test', 'MX', [{ preference: 10, exchange: 'mx.rcpt.test' }]);
+  const [id] = await harness.send(['a@new.test'], { atOnce: true });
+  t.equal(await stateOf(harness, id!), 'queued');
+  await harness.until(id!, delivered);
+});
