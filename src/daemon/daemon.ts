@@ -107,7 +107,7 @@ async function open(config: Config, options: DaemonOptions, opened: ClosingStack
     unstoredResults,
     captured: sandbox?.captured ?? null,
   };
-  const scheduling = openScheduling(config, foundation, accepted.onScheduled);
+  const scheduling = openScheduling(config, foundation, delivery);
   const accepting = { ...accepted, scheduling, ...(sandbox && { staysUsable: sandbox.staysUsable }) };
   const site = { portal, accepting, tls: certificates.http };
   const { http, submission } = await openSite(config, foundation, site, opened);
@@ -135,12 +135,9 @@ async function open(config: Config, options: DaemonOptions, opened: ClosingStack
   return { ...listening, store, domains, identity, close: () => stop(foundation, opened) };
 }
 
-function openScheduling(
-  { delivery }: Config,
-  { store, clock, ids, log }: Foundation,
-  onScheduled: (at: number) => void,
-) {
-  return createScheduling({ store, clock, ids, log, lifetimeMs: delivery.lifetime, onScheduled });
+function openScheduling(config: Config, { store, clock, ids, log }: Foundation, delivery: Delivery) {
+  const { noticeScheduled: onScheduled, endBegun } = delivery;
+  return createScheduling({ store, clock, ids, log, lifetimeMs: config.delivery.lifetime, onScheduled, endBegun });
 }
 
 interface Viewed {

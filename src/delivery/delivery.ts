@@ -5,6 +5,7 @@ import { type Clock, MINUTE_MS, SECOND_MS } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
 import type { IdSource } from '../base/ids.ts';
 import type { BounceRules } from '../classify/classify-reply.ts';
+import type { EndBegun } from '../events/end-waiting.ts';
 import type { Logger } from '../observe/log.ts';
 import type { AddressPolicy } from '../protocol/dns/address-policy.ts';
 import { fetchPolicy } from '../protocol/dns/mta-sts-fetch.ts';
@@ -99,6 +100,8 @@ export interface Delivery {
   notice(lanes: LaneNotice[]): void;
   /** A way past the queue for a message that is being accepted; null: it must wait like others. */
   findPassage(mail: NewMail): Passage | null;
+  /** Ends messages that are claimed, as long as none of their commands has been sent; returns them. */
+  endBegun: EndBegun;
   /** Mail has been scheduled for this time. */
   noticeScheduled(sendAt: number): void;
   /** Compares the whole queue with memory: after a tenant became active, for example. */
@@ -162,6 +165,7 @@ export async function startDelivery(kit: DeliveryKit): Promise<Delivery> {
   return {
     notice: (lanes) => scheduler.notice(lanes),
     findPassage: (mail) => scheduler.findPassage(mail),
+    endBegun: (ids, end) => scheduler.endBegun(ids, end),
     noticeScheduled: (sendAt) => schedule.notice(sendAt),
     reconcile: () => scheduler.reconcile(),
     shaping,

@@ -1,8 +1,8 @@
-// Ends a waiting message with an event that says why. A message that is being sent is left to its session.
+// Ends a message that nobody has begun to send, with an event that says why. What is on the wire is left to its session.
 import type { Clock } from '../base/clock.ts';
 import type { IdSource } from '../base/ids.ts';
 import { noPeer } from '../base/outcome.ts';
-import type { WaitingMessage } from '../store/queue.ts';
+import type { MessageUpdate, WaitingMessage } from '../store/queue.ts';
 import type { StoreVerbs } from '../store/store.ts';
 import { type Cancellation, canceledEvent, failedEvent } from './delivery-events.ts';
 
@@ -29,14 +29,32 @@ export function giveUp(kit: EndWaitingKit, message: WaitingMessage, reason: stri
 
 /** False when the message is no longer waiting. */
 export function cancel(kit: EndWaitingKit, message: WaitingMessage, cancellation: Cancellation): Promise<boolean> {
-  const { store, clock, ids } = kit;
+  return kit.store.queue.endWaiting(canceledUpdate(kit, message, cancellation));
+}
+
+export function canceledUpdate(
+  { clock, ids }: Pick<EndWaitingKit, 'clock' | 'ids'>,
+  message: WaitingMessage,
+  cancellation: Cancellation,
+): MessageUpdate {
   const at = clock.now();
-  return store.queue.endWaiting({
+  return {
     messageId: message.id,
     tenantId: message.tenantId,
     at,
     attempt: null,
     transition: { to: 'canceled', reason: cancellation.reason },
     event: canceledEvent({ id: ids.next(), at }, message, cancellation),
-  });
+  };
 }
+
+/**
+ * Ends messages that are claimed, as long as none of their commands has been sent; returns them.
+ */
+export type EndBegun = (
+  messageIds: readonly string[],
+  end: (message: WaitingMessage) => MessageUpdate,
+) => Promise<WaitingMessage[]>;
+
+/** Where no delivery runs. */
+export const NOTHING_BEGUN: EndBegun = async () => [];

@@ -8,6 +8,7 @@ import type { Config } from '../config/keys.ts';
 import { CheckTurns } from '../domains/check-turns.ts';
 import { createDomains, type Domains, type DomainsOptions, hasPassed } from '../domains/domains.ts';
 import { hasServiceIdentity, loadServiceIdentity } from '../domains/service-identity.ts';
+import { NOTHING_BEGUN } from '../events/end-waiting.ts';
 import { silentLogger } from '../observe/log.ts';
 import type { Store } from '../store/store.ts';
 import { createScheduling } from '../submission/schedule.ts';
@@ -56,6 +57,7 @@ export async function withOwnServices<T>(
         log: silentLogger,
         lifetimeMs: config.delivery.lifetime,
         onScheduled: () => {},
+        endBegun: NOTHING_BEGUN,
       }),
       vault,
       notifyOwners,

@@ -9,6 +9,7 @@ import { Explainer } from '../delivery/actions/explain.ts';
 import { QueueActions } from '../delivery/actions/queue-actions.ts';
 import type { Delivery } from '../delivery/delivery.ts';
 import { Shaping } from '../delivery/shaping/shaping-state.ts';
+import { NOTHING_BEGUN } from '../events/end-waiting.ts';
 import type { Logger } from '../observe/log.ts';
 import type { Store } from '../store/store.ts';
 import type { LaneNotice } from '../store/submissions.ts';
@@ -26,13 +27,14 @@ export interface QueueControlParts {
 /** With the delivery of this process. */
 export function liveQueueControl(
   parts: QueueControlParts,
-  delivery: Pick<Delivery, 'shaping' | 'notice' | 'load' | 'sourceAddresses'>,
+  delivery: Pick<Delivery, 'shaping' | 'notice' | 'endBegun' | 'load' | 'sourceAddresses'>,
   rules: BounceRules,
 ): QueueControl {
   const { store, clock, ids, log } = parts;
   const { shaping } = delivery;
   const onLanes = (lanes: LaneNotice[]) => delivery.notice(lanes);
-  const actions = new QueueActions({ store, clock, ids, log, shaping, onLanes });
+  const { endBegun } = delivery;
+  const actions = new QueueActions({ store, clock, ids, log, shaping, endBegun, onLanes });
   const load = (group: string | null) => delivery.load(group);
   const control = controlOf(parts, { actions, shaping, load, rules: () => rules });
   return { ...control, sources: () => delivery.sourceAddresses() };
@@ -45,7 +47,7 @@ export async function storeQueueControl(
 ): Promise<QueueControl> {
   const { store, clock, ids, log, config } = parts;
   const shaping = await Shaping.open({ store, clock, log, ...shapingSettings(config), random: Math.random });
-  const actions = new QueueActions({ store, clock, ids, log, shaping, onLanes });
+  const actions = new QueueActions({ store, clock, ids, log, shaping, endBegun: NOTHING_BEGUN, onLanes });
   // Reading the rules takes some time, and few commands need them.
   return controlOf(parts, { actions, shaping, load: null, rules: () => loadBounceRules(SHIPPED_RULES) });
 }

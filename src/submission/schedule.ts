@@ -2,7 +2,7 @@
 import { DAY_MS, MINUTE_MS } from '../base/clock.ts';
 import { isRefusal, type Refusal, refuse } from '../base/refusals.ts';
 import { parseMoment } from '../base/rfc3339.ts';
-import { cancel, type EndWaitingKit } from '../events/end-waiting.ts';
+import { cancel, canceledUpdate, type EndBegun, type EndWaitingKit } from '../events/end-waiting.ts';
 import type { Logger } from '../observe/log.ts';
 import * as mailLog from '../observe/mail-log.ts';
 import { parseAddress } from '../protocol/mail/address.ts';
@@ -31,6 +31,7 @@ export interface SchedulingKit extends EndWaitingKit {
   /** How long delivery is attempted. */
   lifetimeMs: number;
   onScheduled(sendAt: number): void;
+  endBegun: EndBegun;
 }
 
 export interface Canceled {
@@ -51,7 +52,7 @@ export interface Scheduling {
 }
 
 export function createScheduling(kit: SchedulingKit): Scheduling {
-  const { store, clock, log, lifetimeMs, onScheduled } = kit;
+  const { store, clock, log, lifetimeMs, onScheduled, endBegun } = kit;
 
   async function find({ tenantId, boundDomain }: Mover, id: string): Promise<SubmissionDetail | Refusal> {
     const submission = await store.queue.findSubmission(tenantId, id);
@@ -83,7 +84,10 @@ export function createScheduling(kit: SchedulingKit): Scheduling {
       const waiting = await store.queue.findWaitingOf(by.tenantId, submissionId);
       // Concurrently, so that all are one commit.
       const ended = await Promise.all(waiting.map((message) => cancel(kit, message, BY_SENDER)));
-      const canceled = waiting.filter((_, index) => ended[index]);
+      // What is claimed has not been sent yet, or not to the end.
+      const claimed = submission.messages.filter(({ state }) => state === 'sending').map(({ id }) => id);
+      const begun = await endBegun(claimed, (message) => canceledUpdate(kit, message, BY_SENDER));
+      const canceled = [...waiting.filter((_, index) => ended[index]), ...begun];
       for (const message of canceled) mailLog.canceled(log, message, BY_SENDER);
       // Called again after a lost answer, it says the same.
       const before = submission.messages.filter(({ state }) => state === 'canceled');

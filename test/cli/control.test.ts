@@ -9,6 +9,7 @@ import { IdSource } from '../../src/base/ids.ts';
 import { MASTER_KEY_BYTES, Vault } from '../../src/base/vault.ts';
 import { loadDaemonCommands } from '../../src/cli/registry.ts';
 import { loadConfig } from '../../src/config/load.ts';
+import { NOTHING_BEGUN } from '../../src/events/end-waiting.ts';
 import { silentLogger } from '../../src/observe/log.ts';
 import { askDaemon } from '../../src/operator/control-client.ts';
 import { socketName } from '../../src/operator/control-protocol.ts';
@@ -40,7 +41,13 @@ async function startDaemonSide(t: Test) {
     ...parts,
     config,
     queue: await storeQueueControl({ ...parts, config, log: silentLogger }, onLanes),
-    scheduling: createScheduling({ ...parts, log: silentLogger, lifetimeMs: HOUR_MS, onScheduled: () => {} }),
+    scheduling: createScheduling({
+      ...parts,
+      log: silentLogger,
+      lifetimeMs: HOUR_MS,
+      onScheduled: () => {},
+      endBegun: NOTHING_BEGUN,
+    }),
     isSandbox: false,
     vault: () => new Vault([Buffer.alloc(MASTER_KEY_BYTES, 3)]),
     domains: () => Promise.reject(new Error('no domains here')) as never,

@@ -47,7 +47,8 @@ async function setStage(t: Test, options: SetUpOptions & { reply?: SinkReply } =
   setOneMx(harness);
   const act: Stage['act'] = (action, target) => {
     const { store, delivery } = harness;
-    const kit = { store, shaping: delivery.shaping, clock, ids: new IdSource(), log: silentLogger };
+    const { endBegun, shaping } = delivery;
+    const kit = { store, shaping, endBegun, clock, ids: new IdSource(), log: silentLogger };
     const actions = new QueueActions({ ...kit, onLanes: (lanes) => delivery.notice(lanes) });
     return actions.act(action, target, WORD);
   };

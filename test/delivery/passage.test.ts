@@ -1,11 +1,15 @@
 // Mail that is sent without waiting in the queue: claimed in the commit that accepts it, where a session is ready and
 // nothing keeps it waiting. With a real store, a real DNS server and a real SMTP peer.
 import t, { type Test } from 'tap';
+import { systemClock } from '../../src/base/clock.ts';
+import { IdSource } from '../../src/base/ids.ts';
 import type { Passage } from '../../src/delivery/queue/passage.ts';
+import { silentLogger } from '../../src/observe/log.ts';
 import { openContentReader } from '../../src/store/sqlite/verbs/contents.ts';
+import { createScheduling } from '../../src/submission/schedule.ts';
 import type { DeliveryHarness, DeliveryHarnessOptions } from '../support/delivery-harness.ts';
 import type { SinkOptions } from '../support/mail-sink.ts';
-import { setOneMx, setUp } from './set-up.ts';
+import { eventTypes, setOneMx, setUp } from './set-up.ts';
 
 const DOMAIN = 'rcpt.test';
 const delivered = ({ state }: { state: string }) => state === 'delivered';
@@ -112,4 +116,37 @@ t.test('a domain whose route is not known waits for its look-up', async (t) => {
   const [id] = await harness.send(['a@new.test'], { atOnce: true });
   t.equal(await stateOf(harness, id!), 'queued');
   await harness.until(id!, delivered);
+});
+
+t.test('a claimed mail can be canceled until its first command, and its session goes on', async (t) => {
+  const greeted = Promise.withResolvers<void>();
+  const called = Promise.withResolvers<void>();
+  const server = {
+    onConnect: (_session: unknown, done: (error?: Error | null) => void) => {
+      called.resolve();
+      void greeted.promise.then(() => done());
+    },
+  };
+  const { harness, sink } = await setUp(t, { sink: { server }, limits: { lingerMs: 60_000, sessionsPerGroup: 1 } });
+  setOneMx(harness);
+  const [waits] = await harness.send([`a@${DOMAIN}`]);
+  await called.promise;
+  const { submissionId, state } = (await harness.store.queue.getMessage(waits!))!;
+  t.equal(state, 'sending');
+  const { endBegun } = harness.delivery;
+  const acts = { onScheduled() {}, endBegun, lifetimeMs: 1e9, log: silentLogger };
+  const scheduling = createScheduling({ store: harness.store, clock: systemClock, ids: new IdSource(), ...acts });
+  const by = { tenantId: harness.tenantId, boundDomain: null };
+  t.same(await scheduling.cancel(by, submissionId), { canceled: [waits], tooLate: [] });
+  t.match(await harness.store.queue.getMessage(waits!), { state: 'canceled', attemptList: [] });
+  t.same(await eventTypes(harness, waits!), ['email.canceled']);
+  const [next] = await harness.send([`b@${DOMAIN}`]);
+  greeted.resolve();
+  await harness.until(next!, delivered);
+  t.same(
+    sink.mails.map(({ to }) => to),
+    [`b@${DOMAIN}`],
+  );
+  const { submissionId: sent } = (await harness.store.queue.getMessage(next!))!;
+  t.same(await scheduling.cancel(by, sent), { canceled: [], tooLate: [next] });
 });

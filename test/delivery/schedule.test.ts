@@ -14,7 +14,8 @@ async function setStage(t: Test, options: SetUpOptions = {}) {
   setOneMx(harness);
   const { store, tenantId } = harness;
   const onScheduled = (sendAt: number) => harness.delivery.noticeScheduled(sendAt);
-  const kit = { store, clock, ids: new IdSource(), log: silentLogger, lifetimeMs: DAY_MS, onScheduled };
+  const { endBegun } = harness.delivery;
+  const kit = { store, clock, ids: new IdSource(), log: silentLogger, lifetimeMs: DAY_MS, onScheduled, endBegun };
   const scheduling = createScheduling(kit);
   const by = { tenantId, boundDomain: null };
   const submissionOf = async (id: string) => (await store.queue.getMessage(id))!.submissionId;

@@ -121,7 +121,8 @@ t.test('a real Postfix', { skip: noPostfix }, async (t) => {
       peer: { smtpCode: 450, response: /your hostname/ },
     });
     const { store, delivery } = harness;
-    const kit = { store, shaping: delivery.shaping, clock, ids: new IdSource(), log: silentLogger };
+    const { endBegun, shaping } = delivery;
+    const kit = { store, shaping, endBegun, clock, ids: new IdSource(), log: silentLogger };
     const actions = new QueueActions({ ...kit, onLanes: (lanes) => delivery.notice(lanes) });
     const before = (await store.queue.getMessage(id!))!.attempts;
     t.match(await actions.act('resume', { kind: 'group', key: GROUP }, { by: 'jo', note: 'a test' }), { kind: 'done' });

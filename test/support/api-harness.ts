@@ -14,6 +14,7 @@ import type { Refusal } from '../../src/base/refusals.ts';
 import { MASTER_KEY_BYTES, Vault } from '../../src/base/vault.ts';
 import { CheckTurns, type CheckTurnsKit } from '../../src/domains/check-turns.ts';
 import { createDomains, hasPassed } from '../../src/domains/domains.ts';
+import { NOTHING_BEGUN } from '../../src/events/end-waiting.ts';
 import type { HttpEngineName } from '../../src/http/http.ts';
 import { createRouter, type Route } from '../../src/http/router.ts';
 import { startHttp } from '../../src/http/start-http.ts';
@@ -250,7 +251,15 @@ function services({
       onAccepted: (lanes) => void notices.push(...lanes),
       onScheduled: () => {},
     }),
-    scheduling: createScheduling({ store, clock, ids, log, lifetimeMs: 72 * 3_600_000, onScheduled: () => {} }),
+    scheduling: createScheduling({
+      store,
+      clock,
+      ids,
+      log,
+      lifetimeMs: 72 * 3_600_000,
+      onScheduled: () => {},
+      endBegun: NOTHING_BEGUN,
+    }),
     webhooks: createWebhooks({ store, clock, ids, vault, policy }),
     reads,
     webhookTests: new TestSender({

@@ -6,9 +6,11 @@ import type { Clock } from '../../base/clock.ts';
 import { SECOND_MS, toTimestamp } from '../../base/clock.ts';
 import { unreachable } from '../../base/errors.ts';
 import type { IdSource } from '../../base/ids.ts';
-import { cancel } from '../../events/end-waiting.ts';
+import type { Cancellation } from '../../events/delivery-events.ts';
+import { cancel, canceledUpdate, type EndBegun } from '../../events/end-waiting.ts';
 import type { Logger } from '../../observe/log.ts';
 import { canceled } from '../../observe/mail-log.ts';
+import type { WaitingMessage } from '../../store/queue.ts';
 import type {
   LaneCursor,
   LanePage,
@@ -33,6 +35,7 @@ export interface QueueActionsKit {
   ids: IdSource;
   log: Logger;
   shaping: Shaping;
+  endBegun: EndBegun;
   /** Called with lanes that have mail due; does nothing if no daemon is running. */
   onLanes(lanes: LaneNotice[]): void;
 }
@@ -215,12 +218,20 @@ export class QueueActions {
   }
 
   async #cancelOne(messageId: string, { note }: Attribution): Promise<ActionOutcome> {
-    const message = await this.#kit.store.queue.findWaiting(messageId);
-    if (!message || !(await cancel(this.#kit, message, { by: 'operator', reason: note })))
-      return refused(await this.#whyNotWaiting(messageId));
+    const message = await this.#endOne(messageId, { by: 'operator', reason: note });
+    if (!message) return refused(await this.#whyNotWaiting(messageId));
     canceled(this.#kit.log, message, { reason: note });
     await this.#kit.store.shaping.resumeQueue({ kind: 'message', key: messageId });
     return { ...DONE, messages: 1 };
+  }
+
+  /** Also when it is claimed, until its first command is sent. */
+  async #endOne(messageId: string, cancellation: Cancellation): Promise<WaitingMessage | null> {
+    const message = await this.#kit.store.queue.findWaiting(messageId);
+    if (message && (await cancel(this.#kit, message, cancellation))) return message;
+    const end = (claimed: WaitingMessage) => canceledUpdate(this.#kit, claimed, cancellation);
+    const [begun] = await this.#kit.endBegun([messageId], end);
+    return begun ?? null;
   }
 
   async #cancelMany(target: LanesTarget, { note }: Attribution): Promise<ActionOutcome> {

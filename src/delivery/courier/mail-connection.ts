@@ -60,8 +60,7 @@ export class MailConnection {
     return this.#open?.session.hasAnnounced ?? false;
   }
 
-  /** `next` returns the message to send after this one, if it is prepared by then. */
-  async send(message: Ready, next: () => Ready | null): Promise<CourierResult> {
+  async send(message: Ready, { next, begin }: Pick<Sending, 'next' | 'begin'>): Promise<CourierResult | Withdrawn> {
     let policy: TlsPolicy | null;
     try {
       policy = this.#policyFor(message);
@@ -72,7 +71,8 @@ export class MailConnection {
     }
     const reused = this.#messagesOnSession > 0;
     const announcedOn = this.#open?.session.awaits(message) ? this.#open : null;
-    const result = await this.#sendOnce({ message, policy, next });
+    const result = await this.#sendOnce({ message, policy, next, begin });
+    if (result.kind === 'withdrawn') return result;
     const isLost = announcedOn !== null && isAnnouncementLost(result) && !this.#kit.signal.aborted;
     if (isLost) this.#stopAnnouncingTo(announcedOn, result);
     // A server may close an idle connection at any time. That says nothing about this message if it was not
@@ -80,7 +80,7 @@ export class MailConnection {
     const isStale = reused && isSessionOver(result);
     if (!isStale && !isLost) return result;
     if (isStale) await this.close(); // the server may have stayed
-    return await this.#sendOnce({ message, policy, next });
+    return await this.#sendOnce({ message, policy, next, begin });
   }
 
   #stopAnnouncingTo({ mx: host, session }: Open, { peer }: LostAnnouncement): void {
@@ -95,8 +95,9 @@ export class MailConnection {
     this.#open = null;
   }
 
-  async #sendOnce({ message, policy, next }: Sending): Promise<CourierResult> {
+  async #sendOnce({ message, policy, next, begin }: Sending): Promise<CourierResult | Withdrawn> {
     const open = await this.#openFor(message, policy);
+    if (!begin()) return { kind: 'withdrawn' };
     if (open.kind !== 'open') return open;
     this.#messagesOnSession++;
     try {
@@ -178,10 +179,18 @@ export class MailConnection {
   }
 }
 
+/** It was given back before any of its commands was sent. */
+export interface Withdrawn {
+  kind: 'withdrawn';
+}
+
 interface Sending {
   message: Ready;
   policy: TlsPolicy | null;
+  /** The message to send after this one, if it is prepared by then. */
   next: () => Ready | null;
+  /** Called when a connection is open, before its first command. False: it was given back. */
+  begin: () => boolean;
 }
 
 const NOT_RE_ENCODED =

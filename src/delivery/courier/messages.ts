@@ -73,6 +73,8 @@ export interface Batch {
 /** From the main thread. */
 export type CourierOrder =
   | ({ kind: 'batch' } & Batch)
+  /** Give these back, unless one of their commands has been sent. */
+  | { kind: 'withdraw'; messageIds: string[] }
   /** No more mail for this session: close it. */
   | { kind: 'end' }
   /** Finish what is on the wire, including the message announced after it; give the others back. */
@@ -97,6 +99,8 @@ export type CourierResult =
 export type CourierReport =
   | { kind: 'result'; messageId: string; startedAt: number; result: CourierResult; stages?: StageMark[] }
   | { kind: 'untried'; messageIds: string[] }
+  /** The answer to an order to give back: what was asked for, and is given back. */
+  | { kind: 'withdrawn'; asked: string[]; messageIds: string[] }
   /** The server accepted a connection. */
   | { kind: 'connected' }
   /** The batch is done; the connection is open for more. */

@@ -6,16 +6,37 @@ import type { SmtpStage, StageMark } from '../../base/outcome.ts';
 import { type Dialler, dialForOctets } from '../../protocol/smtp/dial.ts';
 import type { Batch, CourierOrder } from './messages.ts';
 
+interface InboxPort {
+  /** The session has taken the next batch. */
+  taken(): void;
+  /** Of the messages that were asked for, these are given back. */
+  withdrawn(asked: string[], messageIds: string[]): void;
+}
+
 export class OrderInbox {
   #batches: Batch[] = [];
+  /** Of all its messages that were not given back, whether a command of it has been sent. */
+  readonly #messages = new Map<string, { isBegun: boolean }>();
   #ended = false;
   #stopped = false;
   #wake: (() => void) | null = null;
   readonly #aborted = new AbortController();
-  readonly #onTaken: () => void;
+  readonly #port: InboxPort;
 
-  constructor(onTaken: () => void) {
-    this.#onTaken = onTaken;
+  constructor(port: InboxPort) {
+    this.#port = port;
+  }
+
+  /** A command of the message is sent next. False: it was given back. */
+  begin(messageId: string): boolean {
+    const message = this.#messages.get(messageId);
+    if (message) message.isBegun = true;
+    return message !== undefined;
+  }
+
+  /** False: it was given back. */
+  holds(messageId: string): boolean {
+    return this.#messages.has(messageId);
   }
 
   /** Whether messages that are not on the wire yet must be given back. */
@@ -29,11 +50,23 @@ export class OrderInbox {
   }
 
   receive(order: CourierOrder): void {
-    if (order.kind === 'batch') this.#batches.push(order);
-    else this.#ended = true;
+    if (order.kind === 'withdraw') {
+      this.#withdraw(order.messageIds);
+      return;
+    }
+    if (order.kind === 'batch') {
+      this.#batches.push(order);
+      for (const id of order.messageIds) this.#messages.set(id, { isBegun: false });
+    } else this.#ended = true;
     if (order.kind === 'stop' || order.kind === 'abort') this.#stopped = true;
     if (order.kind === 'abort') this.#aborted.abort(order.reason);
     this.#wake?.();
+  }
+
+  #withdraw(asked: string[]): void {
+    const messageIds = asked.filter((id) => this.#messages.get(id)?.isBegun === false);
+    for (const id of messageIds) this.#messages.delete(id);
+    this.#port.withdrawn(asked, messageIds);
   }
 
   /** Null: close the session. */
@@ -45,7 +78,7 @@ export class OrderInbox {
       this.#wake = null;
     }
     const batch = this.#batches.shift() ?? null;
-    if (batch) this.#onTaken();
+    if (batch) this.#port.taken();
     return batch;
   }
 }

@@ -1,7 +1,7 @@
 // One courier session with one MX group: receives batches of messages, prepares the next message while
 // the last is on the wire, keeps the connection open while the main thread has more, and reports each
 // result at once.
-import { MailConnection, type MailConnectionKit } from './mail-connection.ts';
+import { MailConnection, type MailConnectionKit, type Withdrawn } from './mail-connection.ts';
 import type { Batch, CourierReport, CourierResult } from './messages.ts';
 import type { Prepare, Prepared, Ready } from './prepare.ts';
 import type { OrderInbox, StageTimes } from './session-port.ts';
@@ -32,27 +32,41 @@ async function deliverBatch(task: CourierTask, connection: MailConnection, batch
   for (const [index, messageId] of messageIds.entries()) {
     // An announced message is as good as on the wire: it is finished.
     if (task.inbox.stopped && !connection.hasAnnounced) {
-      task.report({ kind: 'untried', messageIds: messageIds.slice(index) });
+      task.report({ kind: 'untried', messageIds: untouched(task, messageIds.slice(index)) });
       return;
     }
+    if (!task.inbox.holds(messageId)) continue;
     const prepared = await preparations.take(index);
     const startedAt = task.now();
-    const sending: Promise<CourierResult> =
-      prepared.kind === 'ready'
-        ? connection.send(prepared, () => preparations.readyAt(index + 1))
-        : Promise.resolve(prepared);
+    const sending = send(task, connection, { messageId, prepared, next: () => preparations.readyAt(index + 1) });
     // Composing and signing the next message takes about as long as sending this one.
     preparations.begin(index + 1);
     const result = await sending;
+    if (result.kind === 'withdrawn') continue;
     reportResult(task, { messageId, startedAt, result });
     if (result.kind === 'no_connection') {
       // The others would only try the same hosts again, and each could wait as long.
-      for (const other of messageIds.slice(index + 1)) {
+      for (const other of untouched(task, messageIds.slice(index + 1))) {
         task.report({ kind: 'result', messageId: other, startedAt, result });
       }
       return;
     }
   }
+}
+
+/** The message may have been given back meanwhile, until its first command is sent. */
+async function send(
+  { inbox }: CourierTask,
+  connection: MailConnection,
+  { messageId, prepared, next }: { messageId: string; prepared: Prepared; next: () => Ready | null },
+): Promise<CourierResult | Withdrawn> {
+  if (prepared.kind === 'unreadable') return inbox.begin(messageId) ? prepared : { kind: 'withdrawn' };
+  return await connection.send(prepared, { next, begin: () => inbox.begin(messageId) });
+}
+
+/** Takes those that are still here, to report what becomes of them. */
+function untouched({ inbox }: CourierTask, messageIds: string[]): string[] {
+  return messageIds.filter((id) => inbox.begin(id));
 }
 
 type Reported = Omit<Extract<CourierReport, { kind: 'result' }>, 'kind' | 'stages'>;
@@ -88,7 +102,9 @@ class Preparations {
   readyAt(index: number): Ready | null {
     if (this.#task.inbox.stopped) return null;
     const ready = this.#begun.get(index)?.ready ?? null;
-    if (ready) this.begin(index + 1);
+    // Announced, it is as good as on the wire.
+    if (!ready || !this.#task.inbox.begin(this.#batch.messageIds[index]!)) return null;
+    this.begin(index + 1);
     return ready;
   }
 

@@ -102,7 +102,10 @@ port.on('message', (request: CourierRequest) => {
 
 async function run(session: number, plan: SessionPlan): Promise<void> {
   const report = (message: SessionMessage) => outbox.add([session, message]);
-  const inbox = new OrderInbox(() => report({ kind: 'taken' }));
+  const inbox = new OrderInbox({
+    taken: () => report({ kind: 'taken' }),
+    withdrawn: (asked, messageIds) => report({ kind: 'withdrawn', asked, messageIds }),
+  });
   const activity = new Activity(inbox.signal);
   const beat = () => {
     if (activity.moved()) report({ kind: 'progress' });

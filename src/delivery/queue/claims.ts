@@ -7,7 +7,13 @@ import type { Logger } from '../../observe/log.ts';
 import { attemptStarted } from '../../observe/mail-log.ts';
 import type { MailHost } from '../../protocol/dns/mail-route.ts';
 import type { Owner, Ownership } from '../../store/owners.ts';
-import { type ClaimedMessage, type ClaimTerms, claimOf, type UntriedMessage } from '../../store/queue.ts';
+import {
+  type ClaimedMessage,
+  type ClaimTerms,
+  claimOf,
+  type MessageUpdate,
+  type UntriedMessage,
+} from '../../store/queue.ts';
 import { type ClaimSource, chooseSource } from '../../store/source-addresses.ts';
 import type { StoreVerbs } from '../../store/store.ts';
 import type { LaneNotice } from '../../store/submissions.ts';
@@ -18,7 +24,7 @@ import type { Shaping } from '../shaping/shaping-state.ts';
 import type { Lane } from './lane.ts';
 
 export interface ClaimsKit {
-  store: StoreVerbs<{ queue: 'claim' | 'release'; shaping: 'makeLaneDue' }>;
+  store: StoreVerbs<{ queue: 'claim' | 'release' | 'record'; shaping: 'makeLaneDue' }>;
   ownership: Ownership;
   shaping: Shaping;
   results: { readonly isFull: boolean };
@@ -90,6 +96,21 @@ export class Claims {
       const messageIds = idsOf(messages);
       this.#kit.log.error({ error, messageIds }, `claimed messages could not be released: ${describeError(error)}`);
       return [];
+    }
+  }
+
+  /** Ends claimed messages that were not tried. If the store fails, they go back to the queue. */
+  async end(
+    messages: readonly ClaimedMessage[],
+    end: (message: ClaimedMessage) => MessageUpdate,
+  ): Promise<LaneNotice[]> {
+    this.#kit.shaping.reservations.givenBack(null, idsOf(messages));
+    const updates = messages.map((message) => Object.assign(end(message), { claim: claimOf(message) }));
+    try {
+      return (await this.#kit.store.queue.record(updates)).lanes;
+    } catch (error) {
+      await this.giveBack(messages, null);
+      throw error;
     }
   }
 

@@ -13,7 +13,7 @@ import { SessionHost, type SessionKit } from '../session/session-host.ts';
 import type { ShapingVerdict } from '../shaping/shaping.ts';
 import type { Shaping, ShapingOutcome } from '../shaping/shaping-state.ts';
 import type { Lane } from './lane.ts';
-import { hostsKeyOf, LaneRotation, type WaitingLane } from './lane-rotation.ts';
+import { hostsKeyOf, LaneRotation, type SessionTarget, shuffleEquals, type WaitingLane } from './lane-rotation.ts';
 import { batchSize, notePace, type Pace } from './pace.ts';
 import type { Slots } from './slots.ts';
 
@@ -50,9 +50,6 @@ export interface GroupLoad {
   lanes: number;
   openInAll: number;
 }
-
-/** Where a session goes. */
-type SessionTarget = Omit<WaitingLane, 'lane'>;
 
 // The size of a session's first batch; it asks for more while it runs.
 const FIRST_BATCH = 20;
@@ -125,23 +122,23 @@ export class Group {
     }
   }
 
-  /**
-   * Has a session wait for a message that is being accepted: a lingering one, or a new one. Null: mail is before it in line,
-   * or no session may send it now. The answer must be called, with nothing if the message does not come.
-   */
+  /** A session waits for a message that is being accepted; the answer takes it, or nothing. Null: it must wait in line. */
   waitFor(mail: Pick<Lane, 'tenantId' | 'domain'>, hosts: MailHost[]): ((messages: ClaimedMessage[]) => void) | null {
     if (this.#stopped || !this.#turns.empty || this.#claims > 0) return null;
     const hostsKey = hostsKeyOf(hosts);
     const lingering = this.#lingeringTo(hostsKey);
     if (this.#verdictFor(mail, lingering ? 'open' : 'new').decision === 'wait' || this.#allowance(mail) < 1)
       return null;
+    if (!lingering && !this.#kit.slots.take(this)) return null;
     const { promise, resolve } = Promise.withResolvers<ClaimedMessage[]>();
     if (lingering) lingering.wake(promise);
-    else if (this.#kit.slots.take(this)) {
-      this.#starting++;
-      void this.#startSession({ hosts, source: null, hostsKey }, promise);
-    } else return null;
+    else void this.#startSession({ hosts, source: null, hostsKey }, promise);
     return resolve;
+  }
+
+  /** Takes messages back of which no command has been sent. */
+  async withdraw(messageIds: readonly string[]): Promise<ClaimedMessage[]> {
+    return (await Promise.all([...this.#sessions.keys()].map((host) => host.withdraw(messageIds)))).flat();
   }
 
   /** Finishes what is on the wire; nothing more is sent until shaping allows it. */
@@ -196,11 +193,11 @@ export class Group {
   #start(next: WaitingLane): void {
     const { pace, session } = this.#kit;
     const limit = Math.min(batchSize(pace, FIRST_BATCH), session.messagesPerSession, this.#allowance(next.lane));
-    this.#starting++;
     void this.#startSession(next, this.#take(next, limit));
   }
 
   async #startSession(next: SessionTarget, claiming: Promise<ClaimedMessage[]>): Promise<void> {
+    this.#starting++;
     try {
       let first = await claiming;
       if (first.length === 0) first = await this.#nextBatch(next.hostsKey, FIRST_BATCH);
@@ -298,12 +295,4 @@ export class Group {
   #allowance({ tenantId }: Pick<Lane, 'tenantId'>): number {
     return this.#kit.shaping.reservations.room(this.name, tenantId);
   }
-}
-
-/** RFC 5321 section 5.1: hosts of equal preference in random order, shuffled again for each session. */
-function shuffleEquals(hosts: MailHost[], random: () => number): MailHost[] {
-  return hosts
-    .map((host) => ({ host, order: random() }))
-    .sort((a, b) => a.host.preference - b.host.preference || a.order - b.order)
-    .map(({ host }) => host);
 }

@@ -15,6 +15,9 @@ export interface WaitingLane {
   hostsKey: string;
 }
 
+/** Where a session goes. */
+export type SessionTarget = Omit<WaitingLane, 'lane'>;
+
 interface Tenant {
   id: string;
   /** In order of arrival. */
@@ -131,4 +134,12 @@ export function hostsKeyOf(hosts: readonly MailHost[]): string {
         .join(','),
     )
     .join(' ');
+}
+
+/** RFC 5321 section 5.1: hosts of equal preference in random order, shuffled again for each session. */
+export function shuffleEquals(hosts: MailHost[], random: () => number): MailHost[] {
+  return hosts
+    .map((host) => ({ host, order: random() }))
+    .sort((a, b) => a.host.preference - b.host.preference || a.order - b.order)
+    .map(({ host }) => host);
 }

@@ -10,7 +10,7 @@ import type { Logger } from '../../observe/log.ts';
 import { requeued } from '../../observe/mail-log.ts';
 import type { SecondLooks } from '../../protocol/dns/second-look.ts';
 import type { Ownership } from '../../store/owners.ts';
-import type { ClaimedMessage } from '../../store/queue.ts';
+import type { ClaimedMessage, MessageUpdate } from '../../store/queue.ts';
 import type { ClaimSource } from '../../store/source-addresses.ts';
 import type { StoreVerbs } from '../../store/store.ts';
 import type { LaneNotice } from '../../store/submissions.ts';
@@ -151,6 +151,14 @@ export class Scheduler {
   notice(notices: LaneNotice[]): void {
     const { ownership } = this.#kit;
     this.#lanes.notice(notices.filter(({ slot }) => ownership.of(slot) !== null));
+  }
+
+  /** Ends messages that are claimed and of which no command has been sent; returns them. */
+  async endBegun(messageIds: readonly string[], end: (message: ClaimedMessage) => MessageUpdate) {
+    const groups = [...this.#groups.values()];
+    const messages = (await Promise.all(groups.map((group) => group.withdraw(messageIds)))).flat();
+    if (messages.length > 0) this.notice(await this.#claims.end(messages, end));
+    return messages;
   }
 
   /** A way past the queue for a message that is being accepted; null: it must wait like others. */

@@ -198,7 +198,7 @@ export class WatchedLink implements CourierLink {
     if (order.kind === 'batch') {
       this.#inFlight += order.messageIds.length;
       this.#untakenBatches.push(order.messageIds);
-    } else this.#endOrdered = true;
+    } else if (order.kind !== 'withdraw') this.#endOrdered = true;
     if (order.kind === 'abort') this.#aborted = true;
     this.#post(order);
   }
@@ -231,6 +231,7 @@ export class WatchedLink implements CourierLink {
         this.#inFlight--;
         break;
       case 'untried':
+      case 'withdrawn':
         this.#inFlight -= message.messageIds.length;
         break;
       case 'more':

@@ -44,6 +44,8 @@ export class SessionHost {
   readonly #port: SessionPort;
   readonly #group: string;
   readonly #inFlight = new Map<string, ClaimedMessage>();
+  /** Who waits for messages back, by their IDs. */
+  readonly #withdrawals = new Map<string, (messages: ClaimedMessage[]) => void>();
   #link: CourierLink | null = null;
   #given = 0;
   #lingering: NodeJS.Timeout | null = null;
@@ -103,6 +105,17 @@ export class SessionHost {
     if (this.#stopLingering()) this.#feeding = this.#feed(coming);
   }
 
+  /** Gives up those of the messages of which no command has been sent; they are the caller's then. */
+  async withdraw(messageIds: readonly string[]): Promise<ClaimedMessage[]> {
+    const asked = messageIds.filter((id) => this.#inFlight.has(id));
+    if (asked.length === 0 || !this.#link) return [];
+    const { promise, resolve } = Promise.withResolvers<ClaimedMessage[]>();
+    this.#withdrawals.set(asked.join(), resolve);
+    this.#link.order({ kind: 'withdraw', messageIds: asked });
+    void this.#link.over.then(() => resolve([]));
+    return await promise;
+  }
+
   /** Finishes what is on the wire, and what was announced after it; the others go back to the queue. */
   stop(): void {
     this.#ending = true;
@@ -138,6 +151,9 @@ export class SessionHost {
       case 'untried':
         this.#onUntried(report.messageIds.flatMap((id) => this.#inFlight.get(id) ?? []));
         break;
+      case 'withdrawn':
+        this.#onWithdrawn(report);
+        break;
       case 'connected':
         this.#connected = true;
         this.#port.onConnected();
@@ -161,6 +177,14 @@ export class SessionHost {
     }
     const some = result.kind === 'no_connection' && this.#skipped;
     this.#record(message, startedAt, this.#kit.judge(some ? { ...result, asked: 'some' } : result), stages);
+  }
+
+  #onWithdrawn({ asked, messageIds }: Extract<CourierReport, { kind: 'withdrawn' }>): void {
+    const messages = messageIds.flatMap((id) => this.#inFlight.get(id) ?? []);
+    for (const { id } of messages) this.#inFlight.delete(id);
+    const key = asked.join();
+    this.#withdrawals.get(key)?.(messages);
+    this.#withdrawals.delete(key);
   }
 
   #onUntried(messages: readonly ClaimedMessage[]): void {

@@ -25,15 +25,19 @@ interface Setting {
   /** The body of a message that is read while it is sent. */
   piecesOf?(id: string): MessagePieces | undefined;
   stages?: StageTimes;
+  onInbox?(inbox: OrderInbox): void;
 }
 
 async function deliver(t: Test, ids: string[], scripts: PeerScript[], setting: Setting = {}) {
   const peer = await startPeer(scripts);
   t.teardown(() => peer.close());
-  const inbox = new OrderInbox(() => {});
+  const withdrawn = (asked: string[], messageIds: string[]) =>
+    void reports.push({ kind: 'withdrawn', asked, messageIds });
+  const inbox = new OrderInbox({ taken() {}, withdrawn });
   const reports: CourierReport[] = [];
   const prepared: string[] = [];
   const notes: HostNote[] = [];
+  setting.onInbox?.(inbox);
   inbox.receive({ kind: 'batch', messageIds: ids });
   inbox.receive({ kind: 'end' });
   await runCourierSession({
@@ -80,6 +84,7 @@ async function deliver(t: Test, ids: string[], scripts: PeerScript[], setting: S
 
 function resultsOf(reports: CourierReport[]): string[] {
   return reports.flatMap((report) => {
+    if (report.kind === 'withdrawn') return [`withdrawn ${report.messageIds} of ${report.asked}`];
     if (report.kind !== 'result') return report.kind === 'untried' ? [`untried ${report.messageIds}`] : [];
     const { messageId, result } = report;
     return [`${messageId} ${result.kind} ${'peer' in result ? result.peer.response : ''}`.trim()];
@@ -205,6 +210,38 @@ t.test('who stops between two messages finishes the announced one, and announces
   t.same(resultsOf(reports), ['m1 accepted took it', 'm2 accepted took it, too', 'untried m3,m4,m5']);
   t.same(prepared, ['m1', 'm2', 'm3'], 'nothing is prepared for later');
   t.equal(peer.bodies.length, 2);
+});
+
+t.test('what is asked back is given back until its first command is sent', async (t) => {
+  let receive: ((asked: string[]) => void) | null = null;
+  const { reports, prepared } = await deliver(
+    t,
+    ['m1', 'm2', 'm3', 'm4'],
+    [
+      async (c) => {
+        await c.hearFirstAndCommands();
+        receive!(['m1', 'm2', 'm3']);
+        c.say('250 took it', '250 ok', '250 ok', '354 go');
+        await c.takeBody();
+        c.say('250 took it, too');
+        await c.takeMessage();
+        c.say('250 took the last');
+        await c.answer('QUIT', '221 bye');
+      },
+    ],
+    {
+      onInbox: (inbox) => {
+        receive = (messageIds) => inbox.receive({ kind: 'withdraw', messageIds });
+      },
+    },
+  );
+  t.same(resultsOf(reports), [
+    'withdrawn m3 of m1,m2,m3',
+    'm1 accepted took it',
+    'm2 accepted took it, too',
+    'm4 accepted took the last',
+  ]);
+  t.same(prepared, ['m1', 'm2', 'm3', 'm4'], 'each once');
 });
 
 t.test('who is cut off calls nobody again for the announced one', async (t) => {

@@ -32,8 +32,8 @@ const WORD = { by: 'jo', note: 'a test' };
 
 function actionsOf(harness: DeliveryHarness) {
   const { store, delivery } = harness;
-  const { shaping } = delivery;
-  const kit = { store, shaping, clock: systemClock, ids: new IdSource(), log: silentLogger };
+  const { shaping, endBegun } = delivery;
+  const kit = { store, shaping, endBegun, clock: systemClock, ids: new IdSource(), log: silentLogger };
   return new QueueActions({ ...kit, onLanes: (lanes) => delivery.notice(lanes) });
 }
 
