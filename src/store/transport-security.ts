@@ -34,7 +34,7 @@ export interface TransportSecurityStore {
 
 /** Read-only, for courier threads. */
 export interface TransportSecurityReader {
-  tlsPolicy(domain: string, now: number): TlsPolicy | null;
-  brokenTls(host: string, now: number): BrokenTls | null;
+  tlsPolicy(domain: string, now: number): Promise<TlsPolicy | null>;
+  brokenTls(host: string, now: number): Promise<BrokenTls | null>;
   close(): void;
 }

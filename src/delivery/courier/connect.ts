@@ -39,7 +39,7 @@ const MAX_REFUSING_HOSTS = 20;
 export async function connectToAny(
   hosts: MailHost[],
   connector: Connector,
-  chooseTls: (mx: string) => TlsChoice,
+  chooseTls: (mx: string) => Promise<TlsChoice>,
 ): Promise<Connected> {
   const tried: TriedHost[] = [];
   const none = { kind: 'none' as const, peer: noPeer('connect', 'no address to connect to'), tlsMissed: false };
@@ -57,7 +57,7 @@ export async function connectToAny(
       }
       const isEnough = tries - refusing >= MAX_TRIED_ADDRESSES || refusing >= MAX_REFUSING_HOSTS;
       if (isEnough) return { ...none, asked: 'some' };
-      const choice = chooseTls(mx);
+      const choice = await chooseTls(mx);
       const opened = await connector.open({ mx, ip, tls: choice.decision });
       if (opened.kind === 'open') return { kind: 'open', session: opened.session, mx, choice };
       tries++;
@@ -96,10 +96,10 @@ export interface TlsChoice {
   until?: number;
 }
 
-/** What a courier reads from its database about receiving servers. */
+/** What a courier reads from the store about receiving servers. */
 export interface TransportSecurity {
-  policyOf(domain: string): TlsPolicy | null;
-  brokenTls(host: string): BrokenTls | null;
+  policyOf(domain: string): Promise<TlsPolicy | null>;
+  brokenTls(host: string): Promise<BrokenTls | null>;
 }
 
 /** The TLS mode for a host. An enforced policy overrides the configuration and what is known about the host. */

@@ -39,6 +39,21 @@ export interface MailConnectionKit {
   onHostNote(note: HostNote): void;
 }
 
+/** A prepared message, and what its domain demands of the connection. */
+export type Sendable = Ready & { policy: FoundPolicy };
+
+type FoundPolicy = { kind: 'known'; policy: TlsPolicy | null } | { kind: 'unknown'; reason: string };
+
+/** Before its turn, so that it can be decided without waiting whether the message is announced. */
+export async function withPolicy(message: Ready, { policyOf }: Pick<TransportSecurity, 'policyOf'>): Promise<Sendable> {
+  try {
+    return { ...message, policy: { kind: 'known', policy: await policyOf(domainOf(message.rcptTo)) } };
+  } catch (error) {
+    const reason = `the TLS policy of the recipient's domain cannot be read: ${describeError(error)}`;
+    return { ...message, policy: { kind: 'unknown', reason } };
+  }
+}
+
 type Open = Extract<Connected, { kind: 'open' }>;
 type Closed = Extract<CourierResult, { kind: 'no_connection' | 'insecure' }>;
 
@@ -47,8 +62,6 @@ export class MailConnection {
   /** Results for policies that no host satisfies: not tried again for each message. */
   readonly #unsatisfied = new Map<string, Closed>();
   #open: Open | null = null;
-  /** The next message, whose policy was looked up when it was announced. */
-  #lookedUp: { message: Ready; policy: TlsPolicy | null } | null = null;
   #messagesOnSession = 0;
 
   constructor(kit: MailConnectionKit) {
@@ -60,15 +73,13 @@ export class MailConnection {
     return this.#open?.session.hasAnnounced ?? false;
   }
 
-  async send(message: Ready, { next, begin }: Pick<Sending, 'next' | 'begin'>): Promise<CourierResult | Withdrawn> {
-    let policy: TlsPolicy | null;
-    try {
-      policy = this.#policyFor(message);
-    } catch (error) {
-      // An unknown policy is not "none": the mail waits.
-      const words = `the TLS policy of the recipient's domain cannot be read: ${describeError(error)}`;
-      return { kind: 'insecure', peer: noPeer('prepare', words) };
+  async send(message: Sendable, { next, begin }: Pick<Sending, 'next' | 'begin'>): Promise<CourierResult | Withdrawn> {
+    // An unknown policy is not "none": the mail waits.
+    if (message.policy.kind === 'unknown') {
+      const peer = noPeer('prepare', message.policy.reason);
+      return begin() ? { kind: 'insecure', peer } : { kind: 'withdrawn' };
     }
+    const { policy } = message.policy;
     const reused = this.#messagesOnSession > 0;
     const announcedOn = this.#open?.session.awaits(message) ? this.#open : null;
     const result = await this.#sendOnce({ message, policy, next, begin });
@@ -113,27 +124,14 @@ export class MailConnection {
     }
   }
 
-  #nextToAnnounce(open: Open, next: Sending['next']): Ready | null {
+  #nextToAnnounce(open: Open, next: Sending['next']): Sendable | null {
     if (!this.#kit.announcements.worksWith(open.mx)) return null;
     const message = next();
-    if (!message) return null;
-    try {
-      const policy = this.#policyFor(message);
-      this.#lookedUp = { message, policy };
-      return allows(policy, open) ? message : null;
-    } catch {
-      return null; // reported when its turn comes
-    }
+    if (message?.policy.kind !== 'known') return null; // an unknown policy is reported when its turn comes
+    return allows(message.policy.policy, open) ? message : null;
   }
 
-  #policyFor(message: Ready): TlsPolicy | null {
-    const lookedUp = this.#lookedUp;
-    this.#lookedUp = null; // a connection that lingers holds no message
-    if (lookedUp?.message === message) return lookedUp.policy;
-    return this.#kit.security.policyOf(domainOf(message.rcptTo));
-  }
-
-  async #openFor(message: Ready, policy: TlsPolicy | null): Promise<Open | Closed> {
+  async #openFor(message: Sendable, policy: TlsPolicy | null): Promise<Open | Closed> {
     const open = this.#open;
     if (open && (open.session.usable || open.session.awaits(message)) && allows(policy, open)) return open;
     const unsatisfied = policy?.mode === 'enforce' && this.#unsatisfied.get(policy.domain);
@@ -151,8 +149,8 @@ export class MailConnection {
     return connected;
   }
 
-  #chooseTls(mx: string, policy: TlsPolicy | null): TlsChoice {
-    return chooseTls(this.#kit.usualTls, policy, this.#kit.security.brokenTls(mx));
+  async #chooseTls(mx: string, policy: TlsPolicy | null): Promise<TlsChoice> {
+    return chooseTls(this.#kit.usualTls, policy, await this.#kit.security.brokenTls(mx));
   }
 
   /** Whether no host accepted a connection, or none that satisfies the domain's policy. */
@@ -185,10 +183,10 @@ export interface Withdrawn {
 }
 
 interface Sending {
-  message: Ready;
+  message: Sendable;
   policy: TlsPolicy | null;
   /** The message to send after this one, if it is prepared by then. */
-  next: () => Ready | null;
+  next: () => Sendable | null;
   /** Called when a connection is open, before its first command. False: it was given back. */
   begin: () => boolean;
 }

@@ -1,9 +1,15 @@
 // One courier session with one MX group: receives batches of messages, prepares the next message while
 // the last is on the wire, keeps the connection open while the main thread has more, and reports each
 // result at once.
-import { MailConnection, type MailConnectionKit, type Withdrawn } from './mail-connection.ts';
+import {
+  MailConnection,
+  type MailConnectionKit,
+  type Sendable,
+  type Withdrawn,
+  withPolicy,
+} from './mail-connection.ts';
 import type { Batch, CourierReport, CourierResult } from './messages.ts';
-import type { Prepare, Prepared, Ready } from './prepare.ts';
+import type { Prepare, Prepared } from './prepare.ts';
 import type { OrderInbox, StageTimes } from './session-port.ts';
 
 export interface CourierTask extends MailConnectionKit {
@@ -58,7 +64,7 @@ async function deliverBatch(task: CourierTask, connection: MailConnection, batch
 async function send(
   { inbox }: CourierTask,
   connection: MailConnection,
-  { messageId, prepared, next }: { messageId: string; prepared: Prepared; next: () => Ready | null },
+  { messageId, prepared, next }: { messageId: string; prepared: Begun; next: () => Sendable | null },
 ): Promise<CourierResult | Withdrawn> {
   if (prepared.kind === 'unreadable') return inbox.begin(messageId) ? prepared : { kind: 'withdrawn' };
   return await connection.send(prepared, { next, begin: () => inbox.begin(messageId) });
@@ -76,11 +82,13 @@ function reportResult({ report, stages }: CourierTask, { messageId, startedAt, r
   else report({ kind: 'result', messageId, startedAt, result, stages: stages.take() });
 }
 
+type Begun = Sendable | Exclude<Prepared, { kind: 'ready' }>;
+
 /** Prepares the messages of a batch one ahead of the one on the wire; two ahead when the next is announced. */
 class Preparations {
   readonly #task: CourierTask;
   readonly #batch: Batch;
-  readonly #begun = new Map<number, { prepared: Promise<Prepared>; ready: Ready | null }>();
+  readonly #begun = new Map<number, { prepared: Promise<Begun>; ready: Sendable | null }>();
 
   constructor(task: CourierTask, batch: Batch) {
     this.#task = task;
@@ -92,14 +100,14 @@ class Preparations {
     this.#begin(index);
   }
 
-  take(index: number): Promise<Prepared> {
+  take(index: number): Promise<Begun> {
     const { prepared } = this.#begun.get(index) ?? this.#begin(index);
     this.#begun.delete(index);
     return prepared;
   }
 
   /** The message if it is prepared and the session not stopped. The caller may announce it, and soon needs the next. */
-  readyAt(index: number): Ready | null {
+  readyAt(index: number): Sendable | null {
     if (this.#task.inbox.stopped) return null;
     const ready = this.#begun.get(index)?.ready ?? null;
     // Announced, it is as good as on the wire.
@@ -109,11 +117,16 @@ class Preparations {
   }
 
   #begin(index: number) {
-    const begun = { prepared: this.#task.prepare(this.#batch, index), ready: null as Ready | null };
+    const begun = { prepared: this.#prepare(index), ready: null as Sendable | null };
     this.#begun.set(index, begun);
     void begun.prepared.then((prepared) => {
       if (prepared.kind === 'ready') begun.ready = prepared;
     });
     return begun;
+  }
+
+  async #prepare(index: number): Promise<Begun> {
+    const prepared = await this.#task.prepare(this.#batch, index);
+    return prepared.kind === 'ready' ? withPolicy(prepared, this.#task.security) : prepared;
   }
 }

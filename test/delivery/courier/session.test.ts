@@ -19,7 +19,7 @@ const MX = 'mx.peer.test';
 interface Setting {
   announcements?: Announcements;
   timeouts?: Partial<SmtpTimeouts>;
-  policyOf?(domain: string): TlsPolicy | null;
+  policyOf?(domain: string): Promise<TlsPolicy | null>;
   onReport?(report: CourierReport, inbox: OrderInbox): void;
   onOpen?(session: SmtpSession): void;
   /** The body of a message that is read while it is sent. */
@@ -71,7 +71,7 @@ async function deliver(t: Test, ids: string[], scripts: PeerScript[], setting: S
         return opened;
       },
     },
-    security: { policyOf: setting.policyOf ?? (() => null), brokenTls: () => null },
+    security: { policyOf: setting.policyOf ?? (async () => null), brokenTls: async () => null },
     usualTls: 'none',
     announcements: setting.announcements ?? new Announcements(Date.now),
     signal: inbox.signal,
@@ -305,13 +305,23 @@ t.test('what our own side cuts off says nothing about the server', async (t) => 
 
 t.test('a message is not announced over a connection that its TLS policy forbids', async (t) => {
   const enforced = { policyId: '1', mode: 'enforce', mx: [MX], fetchedAt: 0, expiresAt: 1 } as const;
-  const policyOf = (domain: string) => (domain === 'strict.test' ? { domain, ...enforced, mx: [MX] } : null);
+  const policyOf = async (domain: string) => (domain === 'strict.test' ? { domain, ...enforced, mx: [MX] } : null);
   const { reports } = await deliver(t, ['m1', 'm2@strict.test'], [inTurn(1), (c) => c.welcome('PIPELINING')], {
     policyOf,
   });
   const [first, second] = resultsOf(reports);
   t.equal(first, 'm1 accepted in turn');
   t.match(second, /^m2@strict\.test insecure .*MTA-STS policy of strict\.test/);
+});
+
+t.test('a message whose TLS policy cannot be read is not announced and waits, and the next one leaves', async (t) => {
+  const policyOf = async (domain: string) => {
+    if (domain === 'unread.test') throw new Error('the disk is gone');
+    return null;
+  };
+  const { reports } = await deliver(t, ['m1', 'm2@unread.test', 'm3'], [inTurn(2)], { policyOf });
+  const why = "the TLS policy of the recipient's domain cannot be read: the disk is gone";
+  t.same(resultsOf(reports), ['m1 accepted in turn', `m2@unread.test insecure ${why}`, 'm3 accepted in turn']);
 });
 
 t.test('a server gets another chance after a day, and only so many are remembered', async (t) => {

@@ -25,8 +25,8 @@ export function openTransportSecurityReader(file: string): TransportSecurityRead
   const db = openForReading(file);
   const [findPolicy, findBroken] = [db.prepare(FIND_POLICY), db.prepare(FIND_BROKEN)];
   return {
-    tlsPolicy: (domain, now) => policyFromRow(findPolicy.get(domain, now)),
-    brokenTls: (host, now) => brokenFromRow(findBroken.get(host, now)),
+    tlsPolicy: async (domain, now) => policyFromRow(findPolicy.get(domain, now)),
+    brokenTls: async (host, now) => brokenFromRow(findBroken.get(host, now)),
     close: () => void db.close(),
   };
 }
