@@ -2,9 +2,9 @@
 import { toTimestamp } from '../base/clock.ts';
 import { isUuid } from '../base/ids.ts';
 import { isRefusal, type Refusal } from '../base/refusals.ts';
-import { givenLabels } from '../events/delivery-events.ts';
 import { parseAddress } from '../protocol/mail/address.ts';
 import { parseDomain } from '../protocol/mail/domain.ts';
+import { givenLabels } from '../store/event-of-message.ts';
 import { MESSAGE_STATES } from '../store/queue.ts';
 import type { FoundMessage, MessagePage, MessageSearch, PortalReads } from '../store/reads.ts';
 import { ok } from './answer.ts';

@@ -1,8 +1,8 @@
 // What was sent, read again: GET /emails/{message id} and GET /submissions/{id}.
 import { toTimestamp } from '../base/clock.ts';
 import { refuse } from '../base/refusals.ts';
-import { givenLabels } from '../events/delivery-events.ts';
 import { eventBody } from '../events/event-body.ts';
+import { givenLabels } from '../store/event-of-message.ts';
 import type { StoreVerbs } from '../store/store.ts';
 import { submissionNotFound } from '../submission/schedule.ts';
 import { ok } from './answer.ts';

@@ -14,7 +14,6 @@ import type { Config } from '../config/keys.ts';
 import { configWarnings } from '../config/rules.ts';
 import type { ResultJournal } from '../delivery/outcome/result-journal.ts';
 import { loadServiceIdentity, type ServiceIdentity } from '../domains/service-identity.ts';
-import { HIT_VERBS, type HitVerbs } from '../links/hit-verbs.ts';
 import { gateFaults } from '../observe/fault-gate.ts';
 import { diskFreeShare, memoryBytes, requireDescriptors, residentMemory, shareOfDisk } from '../observe/host-room.ts';
 import { Intake } from '../observe/intake.ts';
@@ -45,8 +44,6 @@ export interface Foundation {
   /** What this daemon works on. */
   ownership: Ownership;
   journal: ResultJournal;
-  /** On the writer thread. */
-  hitVerbs: HitVerbs;
   /** For pages that read many rows; starts with the first of them. */
   reads: PortalReads;
   /** Whether new mail is accepted. */
@@ -95,13 +92,11 @@ export async function openFoundation(
   const metrics = config.metrics.port > 0 ? new Metrics({ traces: config.traces.endpoint !== null }) : null;
   opened.add(() => metrics?.close());
   const traces = await openMailTraces(config, { log, metrics }, opened);
-  const store = await openThreadedStore<HitVerbs>({
+  const store = await openThreadedStore({
     file: folder.database,
-    thread: { entry: new URL('./writer-thread.ts', import.meta.url), verbs: HIT_VERBS },
     ...(metrics && { onGroup: (group) => metrics.committed(group) }),
     onFailedCommit: (error) => intake.commitFailed(error),
     onCheckpointFault: (error) => log.error({ error }, `checkpoints: ${describeError(error)}`),
-    onLogLine: ({ level, facts, message }) => log[level](facts, message),
     // In-flight writes may or may not have committed; recovery decides at the next start. Callers that wait for one get
     // the error first, so that results of deliveries go to their journal.
     onLost(error) {
@@ -127,7 +122,7 @@ export async function openFoundation(
   const identity = await loadServiceIdentity({ store, vault, clock, dkim: { domain, selector } });
   if (identity.dkimIsNew)
     log.warn(serviceDkimRecord(identity), "publish this record: it holds the key of the service's own signature");
-  const held = { clock, ids, log, folder, store, ownership, journal, hitVerbs: store, reads, intake, vault, identity };
+  const held = { clock, ids, log, folder, store, ownership, journal, reads, intake, vault, identity };
   return { foundation: { ...held, bounceRules, keyUses, rates: new RateLimiter(clock), metrics, traces }, masterKeys };
 }
 

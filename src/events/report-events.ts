@@ -1,8 +1,8 @@
 // Events of what comes back by mail: bounces and notices of delay (RFC 3464), complaints (RFC 5965).
 import { toTimestamp } from '../base/clock.ts';
 import type { BounceType } from '../base/outcome.ts';
+import { type EventStamp, type EventSubject, event } from '../store/event-of-message.ts';
 import type { NewEvent } from '../store/events.ts';
-import { type EventStamp, type EventSubject, event } from './delivery-events.ts';
 
 /** What a report says of one recipient. */
 export interface ReportFacts {

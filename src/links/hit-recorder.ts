@@ -1,20 +1,22 @@
-// Records opens and clicks. They stay in memory for a moment, and are then written in small slices, with room for other
-// writers between them. A crash loses the last moments of them; nothing else may be lost like that.
+// Records opens and clicks. Requests note them here and are answered at once. They stay in memory for a moment, and are
+// then written in small slices, with room for other writers between them. A crash loses the last moments of them;
+// nothing else may be lost like that.
 
 import { setTimeout as pause } from 'node:timers/promises';
 import { BoundedMap } from '../base/bounded-map.ts';
+import type { Clock } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
 import type { IdSource } from '../base/ids.ts';
 import type { Logger } from '../observe/log.ts';
-import type { Store } from '../store/store.ts';
-import type { HitUpdate, LinkIndex } from '../store/tracking.ts';
-import { decideHits, type PendingHits } from './decide-hits.ts';
+import type { StoreVerbs } from '../store/store.ts';
+import type { LinkIndex, NewHits } from '../store/tracking.ts';
 import type { TokenSubject } from './link-token.ts';
 import { findMachineRule, type MachineRules, rulesForAgent } from './machine-rules.ts';
 
 export interface HitRecorderKit {
-  store: Pick<Store, 'tracking'>;
+  store: StoreVerbs<{ tracking: 'recordHits' }>;
   rules: MachineRules;
+  clock: Clock;
   ids: IdSource;
   log: Pick<Logger, 'warn' | 'error'>;
 }
@@ -22,7 +24,6 @@ export interface HitRecorderKit {
 /** One fetch of a pixel or a link. */
 export interface Hit {
   subject: TokenSubject;
-  at: number;
   link: LinkIndex;
   /** The link's target; empty for the pixel. */
   url: string;
@@ -51,7 +52,7 @@ interface WaitingMessage {
   subject: TokenSubject;
   /** When the first of its hits was noted. */
   sinceMs: number;
-  links: Map<LinkIndex, PendingHits>;
+  links: NewHits[];
 }
 
 export class HitRecorder {
@@ -72,9 +73,10 @@ export class HitRecorder {
     this.#kit = kit;
   }
 
-  note({ subject, at, link, url, linkCount, ip, userAgent }: Hit): void {
+  note({ subject, link, url, linkCount, ip, userAgent }: Hit): void {
     if (this.#closed) return;
-    const known = this.#waiting.get(subject.messageId)?.links.get(link);
+    const at = this.#kit.clock.now();
+    const known = this.#waiting.get(subject.messageId)?.links.find((hits) => hits.link === link);
     // Once a human fetch was seen, further fetches only count.
     if (known && known.shown.machineReason === null) {
       known.hits++;
@@ -84,7 +86,8 @@ export class HitRecorder {
     const rule = findMachineRule(this.#rulesFor(userAgent), link === null ? 'open' : 'click', { ip, userAgent });
     const agent = userAgent === null || userAgent.length <= MAX_AGENT_CHARS ? userAgent : copyOfBeginning(userAgent);
     const shown = { at, ip, userAgent: agent, machineReason: rule?.reason ?? null };
-    this.#add(subject, { link, url, linkCount, hits: 1, firstAt: at, lastAt: at, shown });
+    const eventId = this.#kit.ids.next();
+    this.#add(subject, { link, url, linkCount, hits: 1, firstAt: at, lastAt: at, shown, eventId });
     this.#schedule();
   }
 
@@ -111,18 +114,18 @@ export class HitRecorder {
     return rules;
   }
 
-  #add(subject: TokenSubject, hits: PendingHits): void {
-    const message = this.#waiting.get(subject.messageId) ?? { subject, sinceMs: performance.now(), links: new Map() };
-    const known = message.links.get(hits.link);
-    if (known) {
-      message.links.set(hits.link, merge(known, hits));
+  #add(subject: TokenSubject, hits: NewHits): void {
+    const message = this.#waiting.get(subject.messageId) ?? { subject, sinceMs: performance.now(), links: [] };
+    const known = message.links.findIndex(({ link }) => link === hits.link);
+    if (known >= 0) {
+      message.links[known] = merge(message.links[known]!, hits);
       return;
     }
     if (this.#waitingLinks >= MAX_WAITING_LINKS) {
       this.#dropped++;
       return;
     }
-    message.links.set(hits.link, hits);
+    message.links.push(hits);
     this.#waiting.set(subject.messageId, message);
     this.#waitingLinks++;
   }
@@ -177,21 +180,15 @@ export class HitRecorder {
     const slice = due.slice(0, Math.max(SLICE_MESSAGES, Math.ceil(due.length / SHARE_OF_DUE)));
     for (const { subject, links } of slice) {
       this.#waiting.delete(subject.messageId);
-      this.#waitingLinks -= links.size;
+      this.#waitingLinks -= links.length;
     }
     return slice;
   }
 
-  async #writeSlice(messages: readonly WaitingMessage[]): Promise<void> {
-    const { store, rules, ids } = this.#kit;
-    const kit = { timing: rules.timing, nextId: () => ids.next() };
-    const updates: HitUpdate[] = [];
-    for (const { subject, links } of messages) {
-      const message = await store.tracking.findTracked(subject.tenantId, subject.messageId);
-      // The message was erased by retention: its links still work, but there is nothing to count for.
-      if (message) updates.push(...decideHits(message, [...links.values()], kit));
-    }
-    await store.tracking.recordHits(updates);
+  #writeSlice(messages: readonly WaitingMessage[]): Promise<void> {
+    const { store, rules } = this.#kit;
+    const hits = messages.map(({ subject: { tenantId, messageId }, links }) => ({ tenantId, messageId, links }));
+    return store.tracking.recordHits(hits, rules.timing);
   }
 
   #keep(messages: readonly WaitingMessage[], error: unknown): void {
@@ -199,7 +196,7 @@ export class HitRecorder {
       { error, messages: messages.length },
       `opens and clicks could not be written, and are kept: ${describeError(error)}`,
     );
-    for (const { subject, links } of messages) for (const hits of links.values()) this.#add(subject, hits);
+    for (const { subject, links } of messages) for (const hits of links) this.#add(subject, hits);
     this.#pausedUntil = performance.now() + WRITE_AFTER_MS;
   }
 }
@@ -209,9 +206,9 @@ function copyOfBeginning(userAgent: string): string {
   return Buffer.from(userAgent.slice(0, MAX_AGENT_CHARS)).toString();
 }
 
-function merge(one: PendingHits, other: PendingHits): PendingHits {
+function merge(one: NewHits, other: NewHits): NewHits {
   const [earlier, later] = one.firstAt <= other.firstAt ? [one, other] : [other, one];
-  const isMachine = ({ shown }: PendingHits) => shown.machineReason !== null;
+  const isMachine = ({ shown }: NewHits) => shown.machineReason !== null;
   return {
     ...earlier,
     hits: one.hits + other.hits,

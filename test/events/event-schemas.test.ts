@@ -12,14 +12,15 @@ import {
   canceledEvent,
   deferredEvent,
   deliveredEvent,
-  type EventSubject,
   failedEvent,
 } from '../../src/events/delivery-events.ts';
 import { type EventBody, eventBody } from '../../src/events/event-body.ts';
 import { EVENT_TYPES } from '../../src/events/event-types.ts';
 import { complainedEvent, delayNoticeEvent, reportedBounceEvent } from '../../src/events/report-events.ts';
-import { clickedEvent, openedEvent } from '../../src/events/tracking-events.ts';
+import { decideHits } from '../../src/store/decide-hits.ts';
+import type { EventSubject } from '../../src/store/event-of-message.ts';
 import type { NewEvent } from '../../src/store/events.ts';
+import type { LinkIndex } from '../../src/store/tracking.ts';
 import { misfit } from '../support/openapi-check.ts';
 
 const FOLDER = path.join(import.meta.dirname, '../../schema/events');
@@ -124,8 +125,6 @@ function eventsOf(message: EventSubject): NewEvent[] {
     reportedDomain: null,
     suppressed: true,
   };
-  const unknown = { first: true, ip: '', userAgent: null, machineReason: null };
-  const known = { first: false, ip: '203.0.113.9', userAgent: 'Firefox', machineReason: 'a scanner' };
   return [
     deliveredEvent(stamp(), message, somebody),
     ...[nobody, somebody].map((facts) => deferredEvent(stamp(), message, { ...facts, nextAttemptAt })),
@@ -151,11 +150,28 @@ function eventsOf(message: EventSubject): NewEvent[] {
       reportedDomain: 'acme.test',
       userAgent: 'x',
     }),
-    ...[unknown, known].flatMap((facts) => [
-      openedEvent(stamp(), message, facts),
-      clickedEvent(stamp(), message, { ...facts, url: 'https://acme.test/', linkIndex: 0 }),
-    ]),
+    ...trackingEvents(message, stamp),
   ];
+}
+
+function trackingEvents(message: EventSubject, stamp: () => { id: string; at: number }): NewEvent[] {
+  const seen = (link: LinkIndex) => ({ link, hits: 1, events: 1, lastAt: 0, lastEventAt: 0 });
+  const state = { tenantId: 'unused', state: 'delivered', finishedAt: 0, attempts: 1 } as const;
+  const timing = { beforeDeliveryMs: 1000, burstLinks: 3, burstWithinMs: 5000, burstAfterDeliveryMs: 5000 };
+  const unknown = { ip: '', userAgent: null, machineReason: null };
+  const known = { ip: '203.0.113.9', userAgent: 'Firefox', machineReason: 'a scanner' };
+  const cases = [
+    { fetcher: unknown, links: [] },
+    { fetcher: known, links: [seen(null), seen(0)] },
+  ];
+  return cases.flatMap(({ fetcher, links }) => {
+    const fetched = [null, 0].map((link) => {
+      const { id: eventId, at } = stamp();
+      const of = { link, url: link === null ? '' : 'https://acme.test/', linkCount: link === null ? 0 : 1 };
+      return { ...of, hits: 1, firstAt: at, lastAt: at, shown: { at, ...fetcher }, eventId };
+    });
+    return decideHits({ ...message, ...state, links }, fetched, timing).map(({ event }) => event!);
+  });
 }
 
 function isObject(value: unknown): boolean {

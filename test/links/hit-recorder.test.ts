@@ -3,13 +3,13 @@ import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { IdSource } from '../../src/base/ids.ts';
-import { type Hit, HitRecorder } from '../../src/links/hit-recorder.ts';
+import { type Hit, HitRecorder, type HitRecorderKit } from '../../src/links/hit-recorder.ts';
 import { loadMachineRules, SHIPPED_MACHINE_RULES } from '../../src/links/machine-rules.ts';
-import { silentLogger } from '../../src/observe/log.ts';
+import { type Facts, silentLogger } from '../../src/observe/log.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { openContentReader } from '../../src/store/sqlite/verbs/contents.ts';
 import type { Store } from '../../src/store/store.ts';
-import type { TrackedMessage } from '../../src/store/tracking.ts';
+import type { TrackingStore } from '../../src/store/tracking.ts';
 import { Bench, T0 } from '../store/conformance/harness.ts';
 import { patience } from '../support/patience.ts';
 import { testFolder } from '../support/test-folder.ts';
@@ -18,12 +18,6 @@ const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefo
 const CURL = 'curl/8.5.0';
 const MINUTE = 60_000;
 const rules = loadMachineRules(SHIPPED_MACHINE_RULES);
-
-/** A message that nobody has clicked in before. */
-const STRANGERS: Omit<TrackedMessage, 'id' | 'tenantId'> = {
-  ...{ submissionId: '0', from: 'a@x.test', fromDomain: 'x.test', recipient: 'b@y.test', subject: 'x' },
-  ...{ state: 'delivered', finishedAt: T0, attempts: 1, labels: null, links: [] },
-};
 
 class World {
   now = T0 + 10 * MINUTE;
@@ -42,15 +36,20 @@ class World {
     return new World(store, file);
   }
 
-  recorder(store: Pick<Store, 'tracking'> = this.store): HitRecorder {
-    return new HitRecorder({ store, rules, ids: new IdSource(), log: silentLogger });
+  recorder(recordHits = this.store.tracking.recordHits, log: HitRecorderKit['log'] = silentLogger): HitRecorder {
+    const clock = { now: () => this.now };
+    return new HitRecorder({ store: { tracking: { recordHits } }, rules, clock, ids: new IdSource(), log });
+  }
+
+  /** Of a message that is not stored. */
+  strangeHit(): Hit {
+    return this.hit({ id: this.bench.id(), tenantId: this.bench.id() });
   }
 
   hit(message: { id: string; tenantId: string }, change: Partial<Hit> = {}): Hit {
     const { id: messageId, tenantId } = message;
     return {
       subject: { messageId, tenantId },
-      at: this.now,
       link: 0,
       url: 'https://x.test/0',
       linkCount: 9,
@@ -80,13 +79,7 @@ t.test('they are written by themselves, within a second', async (t) => {
   const [message] = await world.delivered();
   const startedAt = performance.now();
   const written = Promise.withResolvers<void>();
-  const recorder = world.recorder({
-    ...world.store,
-    tracking: {
-      ...world.store.tracking,
-      recordHits: (updates) => world.store.tracking.recordHits(updates).then(written.resolve),
-    },
-  });
+  const recorder = world.recorder((...args) => world.store.tracking.recordHits(...args).then(written.resolve));
   recorder.note(world.hit(message!));
   recorder.note(world.hit(message!, { link: null, url: '' }));
   t.strictSame(await world.events(message!), [], 'no request waits for the disk');
@@ -104,17 +97,11 @@ t.test('those of many messages are written in small portions, with room between 
   const messages = await world.delivered(100);
   const portions: { size: number; at: number }[] = [];
   const all = Promise.withResolvers<void>();
-  const watched: Pick<Store, 'tracking'> = {
-    tracking: {
-      findTracked: world.store.tracking.findTracked,
-      async recordHits(updates) {
-        await world.store.tracking.recordHits(updates);
-        portions.push({ size: updates.length, at: performance.now() });
-        if (portions.reduce((sum, { size }) => sum + size, 0) === messages.length) all.resolve();
-      },
-    },
-  };
-  const recorder = world.recorder(watched);
+  const recorder = world.recorder(async (hits, timing) => {
+    await world.store.tracking.recordHits(hits, timing);
+    portions.push({ size: hits.length, at: performance.now() });
+    if (portions.reduce((sum, { size }) => sum + size, 0) === messages.length) all.resolve();
+  });
   for (const message of messages) recorder.note(world.hit(message));
   await all.promise;
   t.ok(Math.max(...portions.map(({ size }) => size)) <= 20, 'a send waits for few of them');
@@ -132,17 +119,12 @@ t.test('each waits its time and no longer, whenever the one before it was writte
   const notedAt = new Map<string, number>();
   const waitedMs: number[] = [];
   const both = Promise.withResolvers<void>();
-  const recorder = world.recorder({
-    tracking: {
-      findTracked: async (tenantId, id) => ({ ...STRANGERS, tenantId, id }),
-      async recordHits(updates) {
-        for (const { messageId } of updates) waitedMs.push(performance.now() - notedAt.get(messageId)!);
-        if (waitedMs.length === 2) both.resolve();
-      },
-    },
+  const recorder = world.recorder(async (hits) => {
+    for (const { messageId } of hits) waitedMs.push(performance.now() - notedAt.get(messageId)!);
+    if (waitedMs.length === 2) both.resolve();
   });
   const note = () => {
-    const hit = world.hit({ id: world.bench.id(), tenantId: world.bench.id() });
+    const hit = world.strangeHit();
     notedAt.set(hit.subject.messageId, performance.now());
     recorder.note(hit);
   };
@@ -160,17 +142,12 @@ t.test('what fails is tried again after a pause', async (t) => {
   const world = await World.open(t);
   const triedAt: number[] = [];
   const thrice = Promise.withResolvers<void>();
-  const recorder = world.recorder({
-    tracking: {
-      findTracked: async (tenantId, id) => ({ ...STRANGERS, tenantId, id }),
-      async recordHits() {
-        triedAt.push(performance.now());
-        if (triedAt.length === 3) thrice.resolve();
-        if (triedAt.length <= 3) throw new Error('no room');
-      },
-    },
+  const recorder = world.recorder(async () => {
+    triedAt.push(performance.now());
+    if (triedAt.length === 3) thrice.resolve();
+    if (triedAt.length <= 3) throw new Error('no room');
   });
-  for (let n = 0; n < 50; n++) recorder.note(world.hit({ id: world.bench.id(), tenantId: world.bench.id() }));
+  for (let n = 0; n < 50; n++) recorder.note(world.strangeHit());
   await thrice.promise;
   const [first = 0, second = 0, third = 0] = triedAt;
   t.ok(second - first >= 249 && third - second >= 249, triedAt.map(Math.round).join(', '));
@@ -183,21 +160,16 @@ t.test('those of very many messages are written in few portions, however slow co
   const allDue = Promise.withResolvers<void>();
   const all = Promise.withResolvers<void>();
   let written = 0;
-  const slow: Pick<Store, 'tracking'> = {
-    tracking: {
-      findTracked: async (tenantId, id) => ({ ...STRANGERS, tenantId, id }),
-      async recordHits(updates) {
-        begun.resolve();
-        await allDue.promise;
-        portions.push(updates.length);
-        written += updates.length;
-        if (written === 5001) all.resolve();
-      },
-    },
+  const slow: TrackingStore['recordHits'] = async (hits) => {
+    begun.resolve();
+    await allDue.promise;
+    portions.push(hits.length);
+    written += hits.length;
+    if (written === 5001) all.resolve();
   };
   const world = await World.open(t);
   const recorder = world.recorder(slow);
-  const note = () => recorder.note(world.hit({ id: world.bench.id(), tenantId: world.bench.id() }));
+  const note = () => recorder.note(world.strangeHit());
   note();
   await begun.promise;
   for (let n = 0; n < 5000; n++) note();
@@ -300,15 +272,9 @@ t.test('what the database does not take is kept', async (t) => {
   const world = await World.open(t);
   const [message] = await world.delivered();
   let failures = 2;
-  const store: Pick<Store, 'tracking'> = {
-    ...world.store,
-    tracking: {
-      ...world.store.tracking,
-      recordHits: (updates) =>
-        failures-- > 0 ? Promise.reject(new Error('no room')) : world.store.tracking.recordHits(updates),
-    },
-  };
-  const recorder = world.recorder(store);
+  const recorder = world.recorder((...args) =>
+    failures-- > 0 ? Promise.reject(new Error('no room')) : world.store.tracking.recordHits(...args),
+  );
   recorder.note(world.hit(message!, { userAgent: CURL }));
   await recorder.flush();
   recorder.note(world.hit(message!));
@@ -330,4 +296,41 @@ t.test('writing thousands lets others in between', async (t) => {
   await flushed;
   t.equal((await world.events(messages.at(-1)!)).length, 1);
   await recorder.close();
+});
+
+t.test('when nothing can be written, only so many links wait; the operator is told of the rest', async (t) => {
+  const world = await World.open(t);
+  const warned: [Facts, string][] = [];
+  const failing = Promise.withResolvers<void>();
+  const written: number[] = [];
+  const recordHits: TrackingStore['recordHits'] = async (hits) => {
+    await failing.promise;
+    written.push(hits.length);
+  };
+  const log = { ...silentLogger, warn: (facts: Facts, message: string) => void warned.push([facts, message]) };
+  const recorder = world.recorder(recordHits, log);
+  for (let n = 0; n < 50_007; n++) recorder.note(world.strangeHit());
+  failing.resolve();
+  await recorder.close();
+  t.equal(
+    written.reduce((sum, count) => sum + count, 0),
+    50_000,
+  );
+  t.strictSame(warned, [[{ dropped: 7 }, 'too many opens and clicks; some were not counted']]);
+});
+
+t.test('what is noted after the end is not counted, and what could not be written by then is reported', async (t) => {
+  const world = await World.open(t);
+  const told: [Facts, string][] = [];
+  const log = { ...silentLogger, error: (facts: Facts, message: string) => void told.push([facts, message]) };
+  const recorder = world.recorder(() => Promise.reject(new Error('no room')), log);
+  recorder.note(world.strangeHit());
+  await recorder.close();
+  recorder.note(world.strangeHit());
+  await recorder.flush();
+  t.match(told, [
+    [{ messages: 1 }, 'opens and clicks could not be written, and are kept: no room'],
+    [{ links: 1 }, 'opens and clicks are lost'],
+    [{ messages: 1 }, /are kept/],
+  ]);
 });

@@ -12,6 +12,7 @@ import type { Store } from '../../src/store/store.ts';
 import { untried } from '../support/first-slot.ts';
 import { testFolder } from '../support/test-folder.ts';
 import { Bench, countAll, T0 } from './conformance/harness.ts';
+import { newHits, UNSUSPICIOUS } from './conformance/tracking.ts';
 
 const SQL = WritingConnection.prototype.sql;
 const UNASKED = {
@@ -224,12 +225,12 @@ t.test('opens and clicks are counted by the key of their message', async (t) => 
   const { bench } = planner;
   const { domain, tenant } = await bench.sender('acme.test');
   const { id: messageId } = await bench.sending(domain, 'a@x.test');
-  const hit = { tenantId: tenant.id, messageId, link: 0, hits: 1, firstAt: T0, lastAt: T0, event: null };
+  const hits = { tenantId: tenant.id, messageId, links: [newHits(bench)] };
   const plans = await planner.plansOf(async (store) => {
-    await store.tracking.recordHits([hit]);
+    await store.tracking.recordHits([hits], UNSUSPICIOUS);
     await store.tracking.findTracked(tenant.id, messageId);
   });
-  t.match(plans, 'SEARCH messages USING PRIMARY KEY (id=?)');
+  t.match(plans, 'SEARCH m USING PRIMARY KEY (id=?)');
   t.match(plans, 'SEARCH link_hits USING PRIMARY KEY (message_id=?)');
   t.notMatch(plans, 'SCAN');
 });

@@ -104,16 +104,6 @@ t.test('a database that cannot be opened is refused as by a command', async (t) 
   t.match(asDaemon, { name, message, permanence, detail });
 });
 
-t.test('what is wrong beside the store ends the start, with its reason', async (t) => {
-  const file = path.join(testFolder(t), 'postrider.db');
-  const raise = (error: unknown) => t.fail(String(error));
-  const thread = { entry: new URL('./failing-extra-verbs.ts', import.meta.url), verbs: [] };
-  await t.rejects(openThreadedStore({ file, thread, onCheckpointFault: raise, onLost: raise }), {
-    ...{ name: 'Fault', message: 'a rule is wrong', permanence: 'permanent', detail: 'in line 7' },
-  });
-  t.notOk(fs.existsSync(`${file}-wal`), 'and leaves nothing open');
-});
-
 t.test('closing waits for what was called, and takes nothing new', async (t) => {
   const { file, store } = await openStore(t);
   const calls = Array.from({ length: 30 }, (_, at) => store.proveWritable(at));
@@ -133,8 +123,7 @@ t.test('a thread that dies is told of, and nobody waits for it', async (t) => {
   await (await openSqliteStore({ file })).close();
   const { promise: lost, resolve: onLost } = Promise.withResolvers<unknown>();
   const entry = new URL('./dying-writer.ts', import.meta.url);
-  const thread = { entry, verbs: [] };
-  const store = await openThreadedStore({ file, thread, onLost, onCheckpointFault: () => t.fail('there is none') });
+  const store = await openThreadedStore({ file, entry, onLost, onCheckpointFault: () => t.fail('there is none') });
   const unusable = { name: 'Fault', message: 'the database could not be used', cause: { message: 'out of luck' } };
   await t.rejects(store.proveWritable(1), unusable);
   t.match(await lost, unusable);

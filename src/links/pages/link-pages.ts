@@ -3,7 +3,7 @@
 import type { HttpHandler, HttpReply, HttpRequest } from '../../http/http.ts';
 import { createRouter, type Route, type RouterOptions } from '../../http/router.ts';
 import type { KeyLookup } from '../../protocol/mail/message-token.ts';
-import type { HitSender } from '../hit-sender.ts';
+import type { HitRecorder } from '../hit-recorder.ts';
 import { LINK_PATHS, readClickToken, readOpenToken } from '../link-token.ts';
 import { EndOfTurn } from './end-of-turn.ts';
 import { counts, fetcherOf, NEVER_STORED, nothingThere } from './link-request.ts';
@@ -11,7 +11,7 @@ import { type UnsubscribePageKit, unsubscribeRoutes } from './unsubscribe.ts';
 
 interface LinkPagesKit extends UnsubscribePageKit {
   keys: KeyLookup;
-  hits: Pick<HitSender, 'note'>;
+  hits: Pick<HitRecorder, 'note'>;
 }
 
 export function linkPages(kit: LinkPagesKit): Route[] {
@@ -59,7 +59,7 @@ function wrongMethod() {
 // A tracked link: redirects to the target in its token. There is no other way to set a target, so this is not an open
 // redirect.
 
-function clickRoute(keys: KeyLookup, hits: Pick<HitSender, 'note'>, endOfTurn: EndOfTurn): Route {
+function clickRoute(keys: KeyLookup, hits: Pick<HitRecorder, 'note'>, endOfTurn: EndOfTurn): Route {
   return {
     method: 'GET',
     pattern: `${LINK_PATHS.click}:token`,
@@ -94,7 +94,7 @@ const PIXEL_REPLY: HttpReply = {
   body: PIXEL_GIF,
 };
 
-function pixelRoute(keys: KeyLookup, hits: Pick<HitSender, 'note'>, endOfTurn: EndOfTurn): Route {
+function pixelRoute(keys: KeyLookup, hits: Pick<HitRecorder, 'note'>, endOfTurn: EndOfTurn): Route {
   return {
     method: 'GET',
     pattern: `${LINK_PATHS.open}:token`,

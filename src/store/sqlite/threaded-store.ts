@@ -13,25 +13,15 @@ import { Writer, type WriterOptions } from './writer.ts';
  * what was committed last: every waiting caller fails, and the daemon ends.
  */
 
-export interface ThreadedStoreOptions<Extra> extends Omit<WriterOptions, 'entry'> {
-  /** The module that the thread runs, and its verbs beside the store's. Left out: only the store. */
-  thread?: { entry: URL; verbs: readonly (keyof Extra & string)[] };
-}
-
-export async function openThreadedStore<Extra extends object = object>({
-  thread,
-  ...options
-}: ThreadedStoreOptions<Extra>): Promise<Store & Extra> {
-  const writer = new Writer({ ...options, ...(thread && { entry: thread.entry }) });
+export async function openThreadedStore(options: WriterOptions): Promise<Store> {
+  const writer = new Writer(options);
   const local = await writer.opened;
   const verbs = bindVerbs(driverVerbs(local), ({ name, kind, work }) => {
     if (kind === 'slices') return work;
     if (kind === 'read') return (...args) => local.read(() => work(...args));
     return (...args) => writer.call(name, args);
   });
-  const beside = (thread?.verbs ?? []).map((name) => [name, (...args: unknown[]) => writer.call(name, args)] as const);
   return {
-    ...(Object.fromEntries(beside) as Extra),
     ...verbs,
     watchDeliveries: (listener) => writer.watchDeliveries(listener),
     ping: () => (writer.call('ping', []) as Promise<boolean>).catch(() => false),

@@ -9,7 +9,6 @@ import { LocalConnection } from './engine/local-connection.ts';
 import {
   type Answer,
   faultOf,
-  type LogLine,
   type VerbCall,
   type WriterBatch,
   type WriterOrder,
@@ -21,15 +20,13 @@ import type { GroupStats } from './engine/writing-connection.ts';
 
 export interface WriterOptions {
   file: string;
-  /** The module that the thread runs; by default the product's own. */
+  /** The module that the thread runs; tests use a stand-in. */
   entry?: URL;
   checkpointLimits?: CheckpointLimits;
   onGroup?(stats: GroupStats): void;
   /** A group could not be committed, and none of its verbs on its own either. */
   onFailedCommit?(error: unknown): void;
   onCheckpointFault(error: unknown): void;
-  /** A log line from the writer thread. */
-  onLogLine?(line: LogLine): void;
   /** The thread has died: calls without an answer may or may not have been committed. */
   onLost(error: unknown): void;
 }
@@ -58,7 +55,7 @@ export class Writer {
 
   constructor(options: WriterOptions) {
     this.#options = options;
-    const { file, entry = new URL('./bare-writer-thread.ts', import.meta.url) } = options;
+    const { file, entry = new URL('./writer-thread.ts', import.meta.url) } = options;
     const task: WriterTask = { file, checkpointLimits: options.checkpointLimits ?? CHECKPOINT_LIMITS };
     const opening = Promise.withResolvers<LocalConnection>();
     this.opened = opening.promise;
@@ -96,7 +93,6 @@ export class Writer {
   #onReport(report: WriterReport, opening: PromiseWithResolvers<LocalConnection>): void {
     if (report.kind === 'batch') this.#onBatch(report.batch);
     else if (report.kind === 'due') this.#listener?.(report.webhookIds);
-    else if (report.kind === 'log') this.#options.onLogLine?.(report);
     else if (report.kind === 'not_opened') opening.reject(faultOf(report.fault));
     else this.#openLocal(opening);
   }

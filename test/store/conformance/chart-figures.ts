@@ -11,6 +11,7 @@ import {
   UNKNOWN_PROVIDER,
 } from '../../../src/store/figures.ts';
 import { type Bench, countAll, T0 } from './harness.ts';
+import { newHits, UNSUSPICIOUS } from './tracking.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -204,9 +205,8 @@ export const chartFigureCases = {
     const erase = () => store.upkeep.eraseRecords(T0 + DAY, 1000);
     t.match(await erase(), { erased: 0, more: false }, 'its event is not counted');
     await countAll(store);
-    const opened = { ...bench.event('email.opened', { open: { first: true } }), at: T0 + HOUR };
-    const hit = { tenantId: tenant.id, messageId: message.id, link: -1, hits: 1, firstAt: T0, lastAt: T0 };
-    await store.tracking.recordHits([{ ...hit, event: opened }]);
+    const links = [newHits(bench, { link: null, firstAt: T0 + HOUR })];
+    await store.tracking.recordHits([{ tenantId: tenant.id, messageId: message.id, links }], UNSUSPICIOUS);
     t.match(await erase(), { erased: 0 }, 'there is a new event');
     await countAll(store);
     t.match(await erase(), { erased: 1, more: false });

@@ -3,6 +3,7 @@ import { atStep } from '../../../src/base/backoff.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/base/clock.ts';
 import type { InboundAction, InboundEffect, InboundUpdate, InboundVerdict } from '../../../src/store/inbound.ts';
 import type { DeliveryEnd, DeliveryPosition } from '../../../src/store/webhooks.ts';
+import { newHits, UNSUSPICIOUS } from '../conformance/tracking.ts';
 import { newEvent, newNote } from './message-steps.ts';
 import { type ModelDelivery, type ModelMessage, type ModelWebhook, newDelivery } from './model.ts';
 import type { Step, Walk } from './walk.ts';
@@ -223,12 +224,21 @@ async function forgetInbound(walk: Walk): Promise<void> {
 async function recordHits(walk: Walk): Promise<void> {
   const message = walk.pick(walk.model.messages.values());
   if (!message) return;
-  const event = walk.chance(0.5) ? newEvent(walk, 'email.opened', { open: { first: true } }) : null;
-  const times = { firstAt: walk.now, lastAt: walk.now };
-  const { id: messageId, tenantId } = message;
-  const gone = { tenantId, messageId: walk.id(), link: null, hits: 1, ...times, event: newEvent(walk, 'email.opened') };
-  await walk.store.tracking.recordHits([{ tenantId, messageId, link: null, hits: 1, ...times, event }, gone]);
-  if (event) walk.model.addEvent(message, event);
+  const { id: messageId, tenantId, opens } = message;
+  const opened = newHits(walk, { link: null, hits: walk.oneOf(1, 3), firstAt: walk.now });
+  const gone = { tenantId, messageId: walk.id(), links: [newHits(walk)] };
+  await walk.store.tracking.recordHits([{ tenantId, messageId, links: [opened] }, gone], UNSUSPICIOUS);
+  opens.hits += opened.hits;
+  if (opens.lastEventAt === null || walk.now - opens.lastEventAt >= MINUTE_MS) {
+    opens.lastEventAt = walk.now;
+    walk.model.addEvent(message, { id: opened.eventId, type: 'email.opened', at: walk.now, data: {} });
+  }
+  const found = await walk.store.tracking.findTracked(tenantId, messageId);
+  walk.same(
+    found?.links.map(({ hits, lastEventAt }) => ({ hits, lastEventAt })),
+    [opens],
+    'recordHits',
+  );
 }
 
 async function count(walk: Walk): Promise<void> {

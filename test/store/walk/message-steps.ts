@@ -81,6 +81,7 @@ async function accept(walk: Walk): Promise<void> {
         parked: false,
       },
       ...{ ambiguous: false, finishedAt: null, complained: false, recorded: new Set() },
+      opens: { hits: 0, lastEventAt: null },
     });
   }
 }

@@ -22,6 +22,8 @@ export interface ModelMessage {
   ambiguous: boolean;
   finishedAt: number | null;
   complained: boolean;
+  /** Fetches of the pixel. */
+  opens: { hits: number; lastEventAt: number | null };
   /** The attempts that have a result. */
   recorded: Set<number>;
 }

@@ -1,7 +1,6 @@
 // Messages between the main thread and the writer thread. As objects, not as bytes from `v8.serialize`: its
 // serializers keep all that they have written or read until the next major collection.
 import { Fault } from '../../../base/errors.ts';
-import type { Facts } from '../../../observe/log.ts';
 import type { CheckpointLimits } from './checkpoint-plan.ts';
 import type { GroupStats } from './writing-connection.ts';
 
@@ -19,15 +18,7 @@ export type WriterReport =
   | { kind: 'opened' }
   | { kind: 'not_opened'; fault: SentFault }
   | { kind: 'batch'; batch: WriterBatch }
-  | { kind: 'due'; webhookIds: string[] }
-  | LogLine;
-
-export interface LogLine {
-  kind: 'log';
-  level: 'warn' | 'error';
-  facts: Facts;
-  message: string;
-}
+  | { kind: 'due'; webhookIds: string[] };
 
 export interface WriterBatch {
   answers: Answer[];

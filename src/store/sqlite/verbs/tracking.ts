@@ -1,6 +1,7 @@
 // Opens and clicks in SQLite.
+import { decideHits, type HitUpdate } from '../../decide-hits.ts';
 import type { MessageState } from '../../queue.ts';
-import type { HitUpdate, LinkHits, LinkIndex, TrackedMessage, TrackingStore } from '../../tracking.ts';
+import type { LinkHits, LinkIndex, MachineTiming, MessageHits, TrackedMessage, TrackingStore } from '../../tracking.ts';
 import type { Transaction, Work } from '../engine/connection.ts';
 import { fromId, type Row, toId } from '../engine/values.ts';
 import { insertEvent } from './events.ts';
@@ -11,13 +12,13 @@ const PIXEL = -1;
 export function trackingVerbs(db: Transaction): Work<TrackingStore> {
   return {
     findTracked: (tenantId, messageId) => findTracked(db, tenantId, messageId),
-    recordHits: (updates) => {
-      for (const update of updates) recordHit(db, update);
+    recordHits: (messages, timing) => {
+      for (const hits of messages) recordHits(db, hits, timing);
     },
   };
 }
 
-/** Runs for every few clicks, so it is one statement: each statement takes and releases the lock of the log. */
+/** Runs for every few clicks, so it is one statement. */
 function findTracked(db: Transaction, tenantId: string, messageId: string): TrackedMessage | null {
   const rows = db
     .sql(
@@ -46,26 +47,24 @@ function findTracked(db: Transaction, tenantId: string, messageId: string): Trac
   };
 }
 
-function recordHit(db: Transaction, update: HitUpdate): void {
-  const { tenantId, messageId, link, hits, firstAt, lastAt, event } = update;
+function recordHits(db: Transaction, { tenantId, messageId, links }: MessageHits, timing: MachineTiming): void {
+  const message = findTracked(db, tenantId, messageId);
+  // Retention has erased it: its links still work, but there is nothing to count for.
+  if (message === null) return;
+  for (const update of decideHits(message, links, timing)) recordHit(db, message, update);
+}
+
+function recordHit(db: Transaction, { id, tenantId }: TrackedMessage, update: HitUpdate): void {
+  const { link, hits, firstAt, lastAt, event } = update;
   const count = db.sql(
     `INSERT INTO link_hits (message_id, link, tenant_id, hits, events, first_at, last_at, last_event_at)
-     SELECT id, +@link, tenant_id, +@hits, +@events, +@firstAt, +@lastAt, +@eventAt
-     FROM messages WHERE id = +@messageId AND tenant_id = +@tenantId
+     VALUES (+?, +?, +?, +?, +?, +?, +?, +?)
      ON CONFLICT (message_id, link) DO UPDATE SET hits = hits + excluded.hits, events = events + excluded.events,
        last_at = max(last_at, excluded.last_at), last_event_at = coalesce(excluded.last_event_at, last_event_at)`,
   );
-  const counted = count.run({
-    tenantId: toId(tenantId),
-    messageId: toId(messageId),
-    link: toColumn(link),
-    hits,
-    firstAt,
-    lastAt,
-    events: event === null ? 0 : 1,
-    eventAt: event?.at ?? null,
-  });
-  if (counted.changes === 1 && event) insertEvent(db, { tenantId, messageId }, event);
+  const [events, eventAt] = event === null ? [0, null] : [1, event.at];
+  count.run(toId(id), toColumn(link), toId(tenantId), hits, events, firstAt, lastAt, eventAt);
+  if (event) insertEvent(db, { tenantId, messageId: id }, event);
 }
 
 function hitsFromRow(row: Row): LinkHits {

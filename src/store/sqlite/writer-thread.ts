@@ -1,9 +1,7 @@
-// The writer thread: opens the store as any other process does, is called by messages, and also runs work that
-// belongs next to the writes. Ends when it has closed the store.
+// Entry of the writer thread: opens the store as any other process does, and is called by messages. Ends when it has
+// closed the store.
 import { parentPort, workerData } from 'node:worker_threads';
 import { freeBytes } from '../../base/free-bytes.ts';
-import type { Logger } from '../../observe/log.ts';
-import type { Store } from '../store.ts';
 import type { NewPiece } from '../written-mails.ts';
 import { type Run, verbsByName } from './engine/bind-verbs.ts';
 import {
@@ -17,12 +15,6 @@ import {
 } from './engine/writer-messages.ts';
 import { openSqliteStore } from './open.ts';
 
-/** Verbs that are called like the store's, and use it without messages in between. */
-export type WriterExtension = (store: Store, log: WriterLog) => object;
-
-/** Goes into the one log of the process. */
-export type WriterLog = Pick<Logger, 'warn' | 'error'>;
-
 const KEEP_PIECE = 'writtenMails.keepPiece';
 
 const port = parentPort!;
@@ -30,11 +22,6 @@ const port = parentPort!;
 function send(report: WriterReport): void {
   port.postMessage(report);
 }
-
-const log: WriterLog = {
-  warn: (facts, message) => send({ kind: 'log', level: 'warn', facts, message }),
-  error: (facts, message) => send({ kind: 'log', level: 'error', facts, message }),
-};
 
 /** Collects what happens in one turn of the event loop, mostly one group, and sends it in one message. */
 class Outbox {
@@ -55,14 +42,12 @@ class Outbox {
   }
 }
 
-export function serveWriter(makeExtraVerbs: WriterExtension = () => ({})): void {
-  serve(workerData as WriterTask, makeExtraVerbs).catch((error: unknown) => {
-    send({ kind: 'not_opened', fault: sendable(error) });
-    port.close();
-  });
-}
+serve(workerData as WriterTask).catch((error: unknown) => {
+  send({ kind: 'not_opened', fault: sendable(error) });
+  port.close();
+});
 
-async function serve({ file, checkpointLimits: limits }: WriterTask, makeExtraVerbs: WriterExtension): Promise<void> {
+async function serve({ file, checkpointLimits: limits }: WriterTask): Promise<void> {
   const outbox = new Outbox();
   const fault = (of: 'commit' | 'checkpoint', error: unknown) =>
     outbox.pending.faults.push({ of, fault: sendable(error) });
@@ -77,7 +62,6 @@ async function serve({ file, checkpointLimits: limits }: WriterTask, makeExtraVe
   });
   const verbs = new Map<string, Run>([
     ...verbsByName(store),
-    ...Object.entries(await extend(store, makeExtraVerbs)),
     ['ping', () => store.ping()],
     ['proveWritable', (at) => store.proveWritable(at as number)],
   ]);
@@ -110,15 +94,5 @@ async function serve({ file, checkpointLimits: limits }: WriterTask, makeExtraVe
 function releasePieces(calls: readonly VerbCall[]): void {
   for (const [, verb, args] of calls) {
     if (verb === KEEP_PIECE) freeBytes((args[0] as NewPiece).bytes);
-  }
-}
-
-/** If the extra verbs can't be made, the thread does not start, and leaves nothing open. */
-async function extend(store: Store, makeExtraVerbs: WriterExtension): Promise<object> {
-  try {
-    return makeExtraVerbs(store, log);
-  } catch (error) {
-    await store.close();
-    throw error;
   }
 }

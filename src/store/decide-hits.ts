@@ -1,42 +1,23 @@
 // Decides about the fetches of one message: which become events for the tenant, and whether a machine made them. The
-// others are only counted.
+// others are only counted. Every driver runs this within `recordHits`, with what it has found of the message.
 import { MINUTE_MS, SECOND_MS } from '../base/clock.ts';
-import { clickedEvent, openedEvent } from '../events/tracking-events.ts';
-import type { NewEvent } from '../store/events.ts';
-import type { HitUpdate, LinkIndex, TrackedMessage } from '../store/tracking.ts';
-import type { MachineTiming } from './machine-rules.ts';
+import { event } from './event-of-message.ts';
+import type { NewEvent } from './events.ts';
+import type { LinkIndex, MachineTiming, NewHits, TrackedMessage } from './tracking.ts';
 
-/** The fetches of one link that are not written yet. */
-export interface PendingHits {
+/** New fetches of one link, with their event if there is one. */
+export interface HitUpdate {
   link: LinkIndex;
-  /** The link's target; empty for the pixel. */
-  url: string;
-  /** The number of links in the message; 0 for the pixel. */
-  linkCount: number;
   hits: number;
   firstAt: number;
   lastAt: number;
-  /** The fetch that an event would show: the first that seems human, otherwise the first. */
-  shown: ShownHit;
-}
-
-export interface ShownHit {
-  at: number;
-  ip: string;
-  userAgent: string | null;
-  /** The reason of the rule that its address or User-Agent matches, or null. */
-  machineReason: string | null;
-}
-
-export interface HitKit {
-  timing: MachineTiming;
-  nextId(): string;
+  event: NewEvent | null;
 }
 
 /** For all links of one message together, and its pixel. */
 const MAX_EVENTS_PER_MESSAGE = 100;
 
-export function decideHits(message: TrackedMessage, pending: readonly PendingHits[], kit: HitKit): HitUpdate[] {
+export function decideHits(message: TrackedMessage, pending: readonly NewHits[], timing: MachineTiming): HitUpdate[] {
   const known = new Map(message.links.map((link) => [link.link, link]));
   let eventCount = message.links.reduce((sum, { events }) => sum + events, 0);
   return pending
@@ -47,33 +28,39 @@ export function decideHits(message: TrackedMessage, pending: readonly PendingHit
         eventCount < MAX_EVENTS_PER_MESSAGE &&
         hits.shown.at - (before?.lastEventAt ?? Number.NEGATIVE_INFINITY) >= MINUTE_MS;
       if (isEvent) eventCount++;
-      const { link, firstAt, lastAt } = hits;
-      const counted = { tenantId: message.tenantId, messageId: message.id, link, hits: hits.hits, firstAt, lastAt };
+      const counted = { link: hits.link, hits: hits.hits, firstAt: hits.firstAt, lastAt: hits.lastAt };
       if (!isEvent) return { ...counted, event: null };
-      const machineReason = hits.shown.machineReason ?? suspiciousTime(message, hits, pending, kit.timing);
-      const first = before === undefined;
-      return { ...counted, event: eventOf(message, hits, { first, machineReason }, kit) };
+      const machineReason = hits.shown.machineReason ?? suspiciousTime(message, hits, pending, timing);
+      return { ...counted, event: eventOf(message, hits, { first: before === undefined, machineReason }) };
     });
+}
+
+/** What the event says besides the fetch itself. */
+interface Verdict {
+  /** The first fetch of this pixel or link. */
+  first: boolean;
+  /** Why it was most likely not a person; null when nothing says so. */
+  machineReason: string | null;
 }
 
 function eventOf(
   message: TrackedMessage,
-  { link, url, shown }: PendingHits,
-  found: { first: boolean; machineReason: string | null },
-  kit: HitKit,
+  { eventId: id, link, url, shown }: NewHits,
+  { first, machineReason }: Verdict,
 ): NewEvent {
-  const stamp = { id: kit.nextId(), at: shown.at };
-  const facts = { ...found, ip: shown.ip, userAgent: shown.userAgent };
+  const stamp = { id, at: shown.at };
+  const ip = shown.ip === '' ? null : shown.ip;
+  const fetch = { first, ip, user_agent: shown.userAgent, machine: machineReason !== null };
   return link === null
-    ? openedEvent(stamp, message, facts)
-    : clickedEvent(stamp, message, { ...facts, url, linkIndex: link });
+    ? event('email.opened', stamp, message, { open: { ...fetch, machine_reason: machineReason } })
+    : event('email.clicked', stamp, message, { click: { url, link_index: link, ...fetch } });
 }
 
 /** Why it can't be a person at this time, or null. */
 function suspiciousTime(
   message: TrackedMessage,
-  { link, linkCount, shown }: PendingHits,
-  pending: readonly PendingHits[],
+  { link, linkCount, shown }: NewHits,
+  pending: readonly NewHits[],
   timing: MachineTiming,
 ): string | null {
   if (cameBefore(message, shown.at, timing)) return 'The receiving server had not accepted the message yet.';

@@ -1,12 +1,11 @@
 // Which fetches of a message become events, and what time says about who made them.
 import t from 'tap';
-import { decideHits, type PendingHits } from '../../src/links/decide-hits.ts';
-import type { LinkHits, TrackedMessage } from '../../src/store/tracking.ts';
+import { decideHits } from '../../src/store/decide-hits.ts';
+import type { LinkHits, NewHits, TrackedMessage } from '../../src/store/tracking.ts';
 
 const T0 = Date.UTC(2026, 10, 22, 12);
 const MINUTE = 60_000;
 const timing = { beforeDeliveryMs: 1000, burstLinks: 3, burstWithinMs: 5000, burstAfterDeliveryMs: 5 * MINUTE };
-const kit = { timing, nextId: () => 'an id' };
 
 function message(change: Partial<TrackedMessage> = {}): TrackedMessage {
   return {
@@ -16,7 +15,7 @@ function message(change: Partial<TrackedMessage> = {}): TrackedMessage {
   };
 }
 
-function fetched(link: number | null, at: number, change: Partial<PendingHits> = {}): PendingHits {
+function fetched(link: number | null, at: number, change: Partial<NewHits> = {}): NewHits {
   const shown = { at, ip: '192.0.2.1', userAgent: 'Firefox', machineReason: null };
   return {
     link,
@@ -26,6 +25,7 @@ function fetched(link: number | null, at: number, change: Partial<PendingHits> =
     firstAt: at,
     lastAt: at,
     shown,
+    eventId: 'an id',
     ...change,
   };
 }
@@ -35,12 +35,12 @@ function before(link: number | null, change: Partial<LinkHits> = {}): LinkHits {
 }
 
 /** What the events say, in their order; null where there is none. */
-function told(about: TrackedMessage, pending: PendingHits[]) {
-  return decideHits(about, pending, kit).map(({ event }) => event && { ...event.data.open!, ...event.data.click! });
+function told(about: TrackedMessage, pending: NewHits[]) {
+  return decideHits(about, pending, timing).map(({ event }) => event && { ...event.data.open!, ...event.data.click! });
 }
 
 t.test('the first open and the first click', async (t) => {
-  const [open, click] = decideHits(message(), [fetched(1, T0 + MINUTE + 1), fetched(null, T0 + MINUTE)], kit);
+  const [open, click] = decideHits(message(), [fetched(1, T0 + MINUTE + 1), fetched(null, T0 + MINUTE)], timing);
   const common = {
     ...{
       message_id: 'm',
@@ -53,7 +53,7 @@ t.test('the first open and the first click', async (t) => {
   };
   const seen = { first: true, ip: '192.0.2.1', user_agent: 'Firefox', machine: false };
   t.strictSame(open, {
-    ...{ tenantId: 't', messageId: 'm', link: null, hits: 1, firstAt: T0 + MINUTE, lastAt: T0 + MINUTE },
+    ...{ link: null, hits: 1, firstAt: T0 + MINUTE, lastAt: T0 + MINUTE },
     event: {
       id: 'an id',
       type: 'email.opened',
@@ -72,14 +72,14 @@ t.test('one event per link and minute', async (t) => {
   t.strictSame(told(known, [fetched(0, T0 + 2 * MINUTE - 1, { hits: 40 })]), [null]);
   t.match(told(known, [fetched(0, T0 + 2 * MINUTE)]), [{ first: false }]);
   t.match(told(known, [fetched(1, T0 + MINUTE + 1)]), [{ first: true }], 'another link');
-  const [counted] = decideHits(known, [fetched(0, T0 + MINUTE + 1, { hits: 40 })], kit);
+  const [counted] = decideHits(known, [fetched(0, T0 + MINUTE + 1, { hits: 40 })], timing);
   t.match(counted, { hits: 40, event: null }, 'the others are counted');
 });
 
 t.test('a hundred events of a message in all', async (t) => {
   const at = T0 + 1000 * MINUTE;
   const known = message({ links: [before(null, { events: 60 }), before(0, { events: 39 })] });
-  const updates = decideHits(known, [fetched(2, at + 1), fetched(1, at), fetched(0, at + 2)], kit);
+  const updates = decideHits(known, [fetched(2, at + 1), fetched(1, at), fetched(0, at + 2)], timing);
   t.strictSame(
     updates.map(({ link, event }) => [link, event !== null]),
     [
