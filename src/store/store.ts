@@ -11,6 +11,7 @@ import type { DomainCheckStore, DomainRecheckStore, DomainStore } from './domain
 import type { EventStore } from './events.ts';
 import type { ChartFigureStore, FiguresStore, ServiceFigureStore, TagFigureStore } from './figures.ts';
 import type { InboundStore } from './inbound.ts';
+import type { Notices } from './notices.ts';
 import type { OwnerStore } from './owners.ts';
 import type { PlatformKeyStore } from './platform-keys.ts';
 import type { OrphanStore, QueueStore, ScheduleStore } from './queue.ts';
@@ -67,8 +68,7 @@ export interface Store extends Verbs {
   ping(): Promise<boolean>;
   /** Commits a row without meaning; rejects while the database cannot be written. */
   proveWritable(at: number): Promise<void>;
-  /** Calls `listener` with the webhooks that have something due, soon after the commit. One listener only. */
-  watchDeliveries(listener: (webhookIds: string[]) => void): void;
+  readonly notices: Notices;
   /** Waits for verbs in progress, then closes. */
   close(): Promise<void>;
 }

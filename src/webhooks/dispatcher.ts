@@ -22,7 +22,7 @@ import * as webhookLog from './webhook-log.ts';
 import { webhookSecretContext } from './webhooks.ts';
 
 export interface DispatcherKit extends CallKit {
-  store: Pick<Store, 'webhooks' | 'watchDeliveries'>;
+  store: Pick<Store, 'webhooks' | 'notices'>;
   /** It calls the webhooks of these slots. */
   ownership: Ownership;
   vault: Vault;
@@ -89,9 +89,11 @@ export class Dispatcher {
   }
 
   async start(): Promise<void> {
-    const { store, tickMs } = this.#kit;
-    store.watchDeliveries((webhookIds) => {
-      for (const id of webhookIds) this.#noteDue(id, this.#kit.clock.now());
+    const { store, clock, tickMs } = this.#kit;
+    store.notices.listen({
+      webhooksDue: (webhookIds) => {
+        for (const id of webhookIds) this.#noteDue(id, clock.now());
+      },
     });
     await this.#scan();
     if (tickMs !== null) this.#ticker = setInterval(() => this.tick(), tickMs);

@@ -17,7 +17,7 @@ import { TestSender } from './test-sender.ts';
 import { createWebhooks, type Webhooks } from './webhooks.ts';
 
 export interface WebhooksKit {
-  store: Pick<Store, 'webhooks' | 'watchDeliveries'> & StoreVerbs<{ reputation: 'ownersOf' }>;
+  store: Pick<Store, 'webhooks' | 'notices'> & StoreVerbs<{ reputation: 'ownersOf' }>;
   ownership: Ownership;
   vault: Vault;
   clock: Clock;

@@ -42,7 +42,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   const inode = fs.statSync(options.file).ino;
   return {
     ...bindVerbs(driverVerbs(connection), (verb) => runOn(connection, verb)),
-    watchDeliveries: (listener) => connection.dueNotices.watch(listener),
+    notices: connection.dueNotices.listeners,
     ping: () => ping(connection, options.file, inode),
     proveWritable: (at) => connection.write('write', () => noteProof(connection, at)),
     async close() {

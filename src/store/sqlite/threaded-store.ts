@@ -23,7 +23,7 @@ export async function openThreadedStore(options: WriterOptions): Promise<Store> 
   });
   return {
     ...verbs,
-    watchDeliveries: (listener) => writer.watchDeliveries(listener),
+    notices: writer.notices,
     ping: () => (writer.call('ping', []) as Promise<boolean>).catch(() => false),
     proveWritable: (at) => writer.call('proveWritable', [at]) as Promise<void>,
     close: () => writer.close(),

@@ -30,7 +30,7 @@ class Outbox {
   get pending(): WriterBatch {
     if (this.#pending) return this.#pending;
     setImmediate(() => this.flush());
-    this.#pending = { answers: [], forget: false, groups: [], faults: [] };
+    this.#pending = { answers: [], forget: false, webhooksDue: [], groups: [], faults: [] };
     return this.#pending;
   }
 
@@ -60,6 +60,7 @@ async function serve({ file, checkpointLimits: limits }: WriterTask): Promise<vo
     },
     checkpointThread: { limits, onFault: (error) => fault('checkpoint', error) },
   });
+  store.notices.listen({ webhooksDue: (webhookIds) => outbox.pending.webhooksDue.push(...webhookIds) });
   const verbs = new Map<string, Run>([
     ...verbsByName(store),
     ['ping', () => store.ping()],
@@ -75,8 +76,6 @@ async function serve({ file, checkpointLimits: limits }: WriterTask): Promise<vo
   };
   port.on('message', async (order: WriterOrder) => {
     if (order.kind === 'calls') void Promise.all(order.calls.map(answer)).then(() => releasePieces(order.calls));
-    else if (order.kind === 'watch_deliveries')
-      store.watchDeliveries((webhookIds) => send({ kind: 'due', webhookIds }));
     else {
       // Every call gets an answer: the other side waits for that before it sends `close`.
       await store.close();

@@ -5,6 +5,7 @@ import { Fault } from '../../base/errors.ts';
 import { HostedThread } from '../../base/worker-host.ts';
 import { CHECKPOINT_LIMITS, type CheckpointLimits } from './engine/checkpoint-plan.ts';
 import { storeFault } from './engine/database-fault.ts';
+import { Listeners } from './engine/due-notices.ts';
 import { LocalConnection } from './engine/local-connection.ts';
 import {
   type Answer,
@@ -42,13 +43,13 @@ const SEND_AFTER_CALLS = 8;
 export class Writer {
   /** Settles when the database is open and migrated. */
   readonly opened: Promise<LocalConnection>;
+  readonly notices = new Listeners();
   readonly #options: WriterOptions;
   readonly #thread: HostedThread<WriterReport>;
   readonly #callers = new Map<number, Caller>();
   #unsent: VerbCall[] = [];
   #lastCall = 0;
   #local: LocalConnection | null = null;
-  #listener: ((webhookIds: string[]) => void) | null = null;
   #drained: (() => void) | null = null;
   #closing: Promise<void> | null = null;
   #lost: Fault | null = null;
@@ -79,11 +80,6 @@ export class Writer {
     });
   }
 
-  watchDeliveries(listener: (webhookIds: string[]) => void): void {
-    this.#listener = listener;
-    this.#order({ kind: 'watch_deliveries' });
-  }
-
   /** Rejects new calls, waits for the pending ones, then closes. */
   close(): Promise<void> {
     this.#closing ??= this.#close();
@@ -92,7 +88,6 @@ export class Writer {
 
   #onReport(report: WriterReport, opening: PromiseWithResolvers<LocalConnection>): void {
     if (report.kind === 'batch') this.#onBatch(report.batch);
-    else if (report.kind === 'due') this.#listener?.(report.webhookIds);
     else if (report.kind === 'not_opened') opening.reject(faultOf(report.fault));
     else this.#openLocal(opening);
   }
@@ -133,10 +128,11 @@ export class Writer {
     this.#thread.post(order);
   }
 
-  #onBatch({ answers, forget, groups, faults }: WriterBatch): void {
+  #onBatch({ answers, forget, webhooksDue, groups, faults }: WriterBatch): void {
     const { onGroup, onFailedCommit, onCheckpointFault } = this.#options;
     if (forget) this.#local?.forget();
     for (const answer of answers) this.#settle(answer);
+    if (webhooksDue.length > 0) this.notices.webhooksDue(webhooksDue);
     for (const group of groups) onGroup?.(group);
     for (const { of, fault } of faults) (of === 'commit' ? onFailedCommit : onCheckpointFault)?.(faultOf(fault));
     if (this.#callers.size === 0) this.#drained?.();

@@ -58,7 +58,7 @@ export const deliveryCases = {
     await countAll(bench.store);
     t.match(await bench.store.upkeep.eraseRecords(T0 + 2000, 1000), { erased: 1 });
     await webhookOf(bench, tenant.id, 'https://b.test/'); // so that the tenant's webhooks are read again
-    const told = new Promise<string[]>((resolve) => bench.store.watchDeliveries(resolve));
+    const told = new Promise<string[]>((resolve) => bench.store.notices.listen({ webhooksDue: resolve }));
     const id = await happen(bench, domain);
     t.ok((await told).includes(webhookId));
     t.match((await claim(bench, webhookId)).deliveries, [{ event: { id } }]);
@@ -80,7 +80,7 @@ export const deliveryCases = {
       }
       return due;
     };
-    const told = new Promise<string[]>((resolve) => bench.store.watchDeliveries(resolve));
+    const told = new Promise<string[]>((resolve) => bench.store.notices.listen({ webhooksDue: resolve }));
     const bounced = await happen(bench, domain, 'email.bounced');
     t.same((await told).toSorted(), [hooks.all, hooks.family, hooks.types].toSorted(), 'no other dispatcher is told');
     const failed = await happen(bench, domain, 'email.failed');
@@ -121,13 +121,13 @@ export const deliveryCases = {
     t.strictSame((await bench.store.webhooks.dueWebhooks([1], null, 10)).found.length, 2);
   },
 
-  'whoever watches hears of it after the commit': async (t: Test, bench: Bench) => {
+  'all who listen hear of it after the commit': async (t: Test, bench: Bench) => {
     const { tenant, domain } = await bench.sender('acme.test');
     const webhookId = await webhookOf(bench, tenant.id);
-    const { promise, resolve } = Promise.withResolvers<string[]>();
-    bench.store.watchDeliveries(resolve);
+    const heard = [1, 2].map(() => new Promise((resolve) => bench.store.notices.listen({ webhooksDue: resolve })));
+    bench.store.notices.listen({});
     await happen(bench, domain);
-    t.strictSame(await promise, [webhookId]);
+    t.strictSame(await Promise.all(heard), [[webhookId], [webhookId]]);
     t.equal((await claim(bench, webhookId)).deliveries.length, 1);
   },
 

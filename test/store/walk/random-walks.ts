@@ -54,8 +54,10 @@ async function walkOnce(seed: number, file: string): Promise<string | null> {
     return verb(...args);
   });
   const walk = new Walk(seed, { store: noting, contents });
-  store.watchDeliveries((webhookIds) => {
-    for (const id of webhookIds) walk.heard.add(id);
+  store.notices.listen({
+    webhooksDue(webhookIds) {
+      for (const id of webhookIds) walk.heard.add(id);
+    },
   });
   try {
     await begin(walk);

@@ -1,18 +1,30 @@
-// Notifies a dispatcher of webhooks that have something due. Collected while verbs write and sent in the next turn of
-// the event loop, since a group commits within one turn. Rolled-back work may be reported, too; the dispatcher then
-// finds nothing.
+// Notices within one process. Collected while verbs write and passed on in the next turn of the event loop, since a group
+// commits within one turn. Rolled-back work may be reported, too; its listener then finds nothing.
+import type { NoticeListener, Notices } from '../../notices.ts';
 import { fromId } from './values.ts';
 
-export class DueNotices {
-  readonly #webhooks = new Set<string>();
-  #listener: ((webhookIds: string[]) => void) | null = null;
+export class Listeners implements Notices {
+  readonly #listeners: NoticeListener[] = [];
 
-  watch(listener: (webhookIds: string[]) => void): void {
-    this.#listener = listener;
+  get areThere(): boolean {
+    return this.#listeners.length > 0;
   }
 
+  listen(listener: NoticeListener): void {
+    this.#listeners.push(listener);
+  }
+
+  webhooksDue(webhookIds: string[]): void {
+    for (const listener of this.#listeners) listener.webhooksDue?.(webhookIds);
+  }
+}
+
+export class DueNotices {
+  readonly listeners = new Listeners();
+  readonly #webhooks = new Set<string>();
+
   note(webhookIds: readonly Uint8Array[]): void {
-    if (this.#listener === null) return;
+    if (!this.listeners.areThere) return;
     if (this.#webhooks.size === 0) setImmediate(() => this.#flush());
     for (const id of webhookIds) this.#webhooks.add(fromId(id));
   }
@@ -20,6 +32,6 @@ export class DueNotices {
   #flush(): void {
     const due = [...this.#webhooks];
     this.#webhooks.clear();
-    this.#listener?.(due);
+    this.listeners.webhooksDue(due);
   }
 }

@@ -9,7 +9,7 @@ export interface WriterTask {
   checkpointLimits: CheckpointLimits;
 }
 
-export type WriterOrder = { kind: 'calls'; calls: VerbCall[] } | { kind: 'watch_deliveries' } | { kind: 'close' };
+export type WriterOrder = { kind: 'calls'; calls: VerbCall[] } | { kind: 'close' };
 
 /** Number, verb, arguments. */
 export type VerbCall = [number, string, unknown[]];
@@ -17,13 +17,14 @@ export type VerbCall = [number, string, unknown[]];
 export type WriterReport =
   | { kind: 'opened' }
   | { kind: 'not_opened'; fault: SentFault }
-  | { kind: 'batch'; batch: WriterBatch }
-  | { kind: 'due'; webhookIds: string[] };
+  | { kind: 'batch'; batch: WriterBatch };
 
 export interface WriterBatch {
   answers: Answer[];
   /** Cached rows may have changed. */
   forget: boolean;
+  /** They have deliveries due. */
+  webhooksDue: string[];
   groups: GroupStats[];
   faults: { of: 'commit' | 'checkpoint'; fault: SentFault }[];
 }
