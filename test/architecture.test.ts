@@ -143,8 +143,8 @@ t.test('imports run downhill', async (t) => {
   forbidden('src/protocol/mail/a.ts', '../smtp/a.ts', 'protocol/smtp is a sibling');
   forbidden('src/events/a.ts', '../tenants/a.ts', 'tenants is a sibling');
   forbidden('src/delivery/a.ts', '../config/keys.ts', 'config is only for operator, cli, daemon, sandbox, main');
-  forbidden('src/delivery/a.ts', '../store/sqlite/a.ts', 'store/sqlite is only for delivery/courier');
-  forbidden('src/main.ts', './store/sqlite/a.ts', 'store/sqlite is only for delivery/courier');
+  forbidden('src/delivery/a.ts', '../store/sqlite/a.ts', 'store/sqlite is only for store/opening');
+  forbidden('src/main.ts', './store/sqlite/a.ts', 'store/sqlite is only for store/opening');
   forbidden('src/store/a.ts', './sqlite/a.ts', 'store/sqlite is only for');
   forbidden('src/cli/commands/a.ts', '../../daemon/a.ts', 'daemon (tier 6) is above');
   forbidden('src/daemon/a.ts', '../sandbox/a.ts', 'sandbox is a sibling of daemon');
@@ -156,7 +156,9 @@ t.test('imports run downhill', async (t) => {
   allowed('src/protocol/smtp/a.ts', '../mail/a.ts');
   allowed('src/tenants/a.ts', '../events/a.ts');
   allowed('src/delivery/a.ts', './courier/a.ts');
-  allowed('src/delivery/courier/a.ts', '../../store/sqlite/a.ts');
+  forbidden('src/delivery/courier/a.ts', '../../store/sqlite/a.ts', 'store/sqlite is only for store/opening');
+  allowed('src/delivery/courier/a.ts', '../../store/opening/a.ts');
+  allowed('src/store/opening/a.ts', '../sqlite/reading/a.ts');
   allowed('src/cli/commands/a.ts', '../../config/keys.ts');
   allowed('src/sandbox/a.ts', '../daemon.ts');
   allowed('src/daemon/daemon.ts', './store/sqlite/a.ts');

@@ -48,7 +48,7 @@ export function openDelivery(
     ...recordObserver(foundation.traces),
     random: Math.random,
     courier: {
-      databaseFile: folder.database,
+      store: folder.store,
       masterKeys,
       tokenKey: identity.tokenKey,
       bouncesDomain: service.bounces_domain,

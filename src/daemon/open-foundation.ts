@@ -23,12 +23,11 @@ import type { MailTraces } from '../observe/traces/mail-traces.ts';
 import { type DataFolder, dataFolder, makeDataFolder } from '../operator/data-folder.ts';
 import { loadMasterKeys } from '../operator/master-key.ts';
 import { backUpBeforeUpgrade } from '../operator/upgrade-backup.ts';
+import { openDaemonStore, openPortalReads } from '../store/opening/open-store.ts';
 import type { Ownership } from '../store/owners.ts';
 import type { PortalReads } from '../store/reads.ts';
 import { lockDataFolder } from '../store/sqlite/engine/data-lock.ts';
 import { refuseEmptiedDatabase } from '../store/sqlite/engine/emptied-database.ts';
-import { openPortalReads } from '../store/sqlite/reading/reading.ts';
-import { openThreadedStore } from '../store/sqlite/threaded-store.ts';
 import type { Store } from '../store/store.ts';
 import { KeyUses } from '../tenants/key-uses.ts';
 import { makeRoom } from '../upkeep/make-room.ts';
@@ -92,11 +91,10 @@ export async function openFoundation(
   const metrics = config.metrics.port > 0 ? new Metrics({ traces: config.traces.endpoint !== null }) : null;
   opened.add(() => metrics?.close());
   const traces = await openMailTraces(config, { log, metrics }, opened);
-  const store = await openThreadedStore({
-    file: folder.database,
+  const store = await openDaemonStore(folder.store, {
     ...(metrics && { onGroup: (group) => metrics.committed(group) }),
     onFailedCommit: (error) => intake.commitFailed(error),
-    onCheckpointFault: (error) => log.error({ error }, `checkpoints: ${describeError(error)}`),
+    onBackgroundFault: (error) => log.error({ error }, `checkpoints: ${describeError(error)}`),
     // In-flight writes may or may not have committed; recovery decides at the next start. Callers that wait for one get
     // the error first, so that results of deliveries go to their journal.
     onLost(error) {
@@ -110,7 +108,7 @@ export async function openFoundation(
   const keyUses = new KeyUses({ store, clock });
   opened.add(() => keyUses.close());
   const onTrouble = (reason: string) => log.error({}, reason);
-  const reading = openPortalReads({ file: folder.database, onTrouble });
+  const reading = await openPortalReads(folder.store, onTrouble);
   opened.add(() => reading.close());
   const { reads } = reading;
   await intake.check();

@@ -3,10 +3,13 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { Fault } from '../base/errors.ts';
 import { systemWords } from '../base/system-words.ts';
+import { type StoreAddress, sqliteAt } from '../store/address.ts';
 
 export interface DataFolder {
   dir: string;
+  /** For what works on the file itself; everything else opens the store at its address. */
   database: string;
+  store: StoreAddress;
   resultJournal: string;
   controlSocket: string;
   masterKey: string;
@@ -15,9 +18,11 @@ export interface DataFolder {
 }
 
 export function dataFolder(dir: string): DataFolder {
+  const database = path.join(dir, 'postrider.db');
   return {
     dir,
-    database: path.join(dir, 'postrider.db'),
+    database,
+    store: sqliteAt(database),
     resultJournal: path.join(dir, 'results.journal'),
     controlSocket: path.join(dir, 'control.sock'),
     masterKey: path.join(dir, 'master.key'),

@@ -1,6 +1,7 @@
 // The store in this process, for commands that run without a daemon: the data folder's lock, the store, and the whole
 // database file. Loads the driver, so import() it where it is used.
 import { DAY_MS } from '../base/clock.ts';
+import { openStore } from '../store/opening/open-store.ts';
 import type { MessagePage, MessageSearch } from '../store/reads.ts';
 import type { HeldMail } from '../store/restored.ts';
 import { backupDatabase, restoreDatabase } from '../store/sqlite/engine/backup.ts';
@@ -40,7 +41,7 @@ export function tryLock(folder: DataFolder): DataLock | null {
 
 /** The caller holds the lock. Migrates an older schema. */
 export async function withOwnStore<T>(folder: DataFolder, work: (store: Store) => Promise<T>): Promise<T> {
-  const store = await overDatabase(folder.database, () => openSqliteStore({ file: folder.database }));
+  const store = await overDatabase(folder.database, () => openStore(folder.store));
   try {
     return await work(store);
   } finally {

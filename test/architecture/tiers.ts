@@ -35,11 +35,13 @@ export const HOMES: Readonly<Record<string, Home>> = {
   'smtp-listener': { tier: 2 },
 
   store: { tier: 2 },
-  // Everybody else knows the contracts only, so that a second driver can take its place.
+  // Opens what an address names: everybody else knows the contracts only, so that a second driver can take its place.
+  'store/opening': { tier: 2, siblings: ['store', 'store/sqlite', 'store/sqlite/verbs', 'store/sqlite/reading'] },
+  // Beside it, only for what works on the database file itself.
   'store/sqlite': {
     tier: 2,
     siblings: ['store'],
-    onlyFor: ['delivery/courier', 'operator', 'daemon', 'sandbox'],
+    onlyFor: ['store/opening', 'operator', 'daemon', 'sandbox'],
   },
   'store/sqlite/engine': { tier: 2, partOf: 'store/sqlite' },
   'store/sqlite/verbs': { tier: 2, partOf: 'store/sqlite', siblings: ['store/sqlite/engine'] },

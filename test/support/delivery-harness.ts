@@ -18,6 +18,7 @@ import { createResolver } from '../../src/protocol/dns/resolver.ts';
 import { createSecondLooks } from '../../src/protocol/dns/second-look.ts';
 import { parseAddress, suppressionKey } from '../../src/protocol/mail/address.ts';
 import { createDkimKeyPair } from '../../src/protocol/mail/dkim-key.ts';
+import { sqliteAt } from '../../src/store/address.ts';
 import { Ownership } from '../../src/store/owners.ts';
 import type { MessageDetail } from '../../src/store/queue.ts';
 import type { StoreFaults } from '../../src/store/sqlite/engine/writing-connection.ts';
@@ -162,7 +163,7 @@ export async function startDeliveryHarness(options: DeliveryHarnessOptions): Pro
     log: options.log ?? silentLogger,
     bounceRules: BOUNCE_RULES,
     courier: {
-      databaseFile: file,
+      store: sqliteAt(file),
       masterKeys: [masterKey],
       tokenKey: identity.tokenKey,
       bouncesDomain: BOUNCES_DOMAIN,

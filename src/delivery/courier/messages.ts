@@ -4,11 +4,12 @@ import type { MessagePort } from 'node:worker_threads';
 import type { PeerFacts, StageMark } from '../../base/outcome.ts';
 import type { MailHost } from '../../protocol/dns/mail-route.ts';
 import type { TlsMode } from '../../protocol/smtp/introduction.ts';
+import type { StoreAddress } from '../../store/address.ts';
 import type { MessageContent } from '../../store/submissions.ts';
 
 /** What a courier thread gets at its start. */
 export interface CourierSettings {
-  databaseFile: string;
+  store: StoreAddress;
   masterKeys: Buffer[];
   /** For return paths and feedback ids. */
   tokenKey: { id: string; key: Buffer };

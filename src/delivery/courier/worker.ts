@@ -1,4 +1,4 @@
-// Entry of a courier thread: opens the database for reading, parses the keys once, and runs the sessions
+// Entry of a courier thread: opens the store for reading, parses the keys once, and runs the sessions
 // that the main thread starts, many at a time.
 
 import { platform, setPriority } from 'node:os';
@@ -10,8 +10,7 @@ import { Vault } from '../../base/vault.ts';
 import { loadPrivateKey } from '../../protocol/mail/dkim-key.ts';
 import { openSession } from '../../protocol/smtp/session.ts';
 import { scaleTimeouts } from '../../protocol/smtp/timeouts.ts';
-import { openContentReader } from '../../store/sqlite/verbs/contents.ts';
-import { openTransportSecurityReader } from '../../store/sqlite/verbs/transport-security.ts';
+import { openCourierReads } from '../../store/opening/open-store.ts';
 import type { Connector, TransportSecurity } from './connect.ts';
 import { Announcements } from './mail-connection.ts';
 import type {
@@ -39,9 +38,10 @@ const outbox = new BatchPerTick<SessionMessages[number]>((messages) => port.post
 process.once('exit', () => outbox.flush());
 
 const { domain, selector, privateKeyDer } = settings.serviceSigner;
+const { contents, transportSecurity: known } = await openCourierReads(settings.store);
 
 const prepare = createPrepare({
-  contents: openContentReader(settings.databaseFile),
+  contents,
   // Buffers arrive from the main thread as plain byte arrays.
   vault: new Vault(settings.masterKeys.map((key) => Buffer.from(key))),
   tokenKey: { id: settings.tokenKey.id, key: Buffer.from(settings.tokenKey.key) },
@@ -53,7 +53,6 @@ const prepare = createPrepare({
 });
 
 const secureContext = createSecureContext(settings.trustedRoots ? { ca: settings.trustedRoots } : {});
-const known = openTransportSecurityReader(settings.databaseFile);
 
 const security: TransportSecurity = {
   policyOf: async (domain) => (settings.mtaSts ? known.tlsPolicy(domain, systemClock.now()) : null),

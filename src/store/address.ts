@@ -1,0 +1,14 @@
+// Where a store is: handed as it is to threads and processes that open something of it (opening/open-store.ts). Only the
+// drivers look inside.
+
+/** One member for each driver. Plain data, since it is cloned on the way. */
+export type StoreAddress = SqliteAddress;
+
+interface SqliteAddress {
+  driver: 'sqlite';
+  file: string;
+}
+
+export function sqliteAt(file: string): StoreAddress {
+  return { driver: 'sqlite', file };
+}

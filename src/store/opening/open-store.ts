@@ -1,0 +1,77 @@
+// Opens what an address names, with the driver that it names; no other driver is loaded.
+// Not here is what works on SQLite's file and not on a store: the data folder's lock, backups and restores, copies before
+// an upgrade, checks of the file. Who does that (operator, daemon, sandbox) knows the data folder, and uses the driver.
+import type { StoreAddress } from '../address.ts';
+import type { PortalReads } from '../reads.ts';
+import type { Store } from '../store.ts';
+import type { ContentReader } from '../submissions.ts';
+import type { TransportSecurityReader } from '../transport-security.ts';
+
+/** For a command, in its own process: nothing runs beside the calls. Brings an older schema up to date, like the next. */
+export async function openStore(address: StoreAddress): Promise<Store> {
+  switch (address.driver) {
+    case 'sqlite': {
+      const { openSqliteStore } = await import('../sqlite/open.ts');
+      return openSqliteStore({ file: address.file });
+    }
+  }
+}
+
+export interface StoreListener {
+  /** Verbs were committed together. */
+  onGroup?(stats: { verbs: number; elapsedMs: number }): void;
+  /** A group could not be committed, and none of its verbs on its own either. */
+  onFailedCommit(error: unknown): void;
+  /** The driver's own work in the background failed, and is tried again. */
+  onBackgroundFault(error: unknown): void;
+  /** The store can't be used any more: calls without an answer may or may not have been committed. */
+  onLost(error: unknown): void;
+}
+
+/** For the daemon: its main thread never waits for the disk. */
+export async function openDaemonStore(address: StoreAddress, listener: StoreListener): Promise<Store> {
+  switch (address.driver) {
+    case 'sqlite': {
+      const { openThreadedStore } = await import('../sqlite/threaded-store.ts');
+      const { onBackgroundFault: onCheckpointFault, ...others } = listener;
+      return openThreadedStore({ file: address.file, onCheckpointFault, ...others });
+    }
+  }
+}
+
+export interface CourierReads {
+  contents: ContentReader;
+  transportSecurity: TransportSecurityReader;
+}
+
+/** For a courier thread. */
+export async function openCourierReads(address: StoreAddress): Promise<CourierReads> {
+  switch (address.driver) {
+    case 'sqlite': {
+      const { openContentReader } = await import('../sqlite/verbs/contents.ts');
+      const { openTransportSecurityReader } = await import('../sqlite/verbs/transport-security.ts');
+      return {
+        contents: openContentReader(address.file),
+        transportSecurity: openTransportSecurityReader(address.file),
+      };
+    }
+  }
+}
+
+export interface RunningReads {
+  reads: PortalReads;
+  close(): Promise<void>;
+}
+
+/** `onTrouble` is for the log: why a read was stopped. */
+export async function openPortalReads(
+  address: StoreAddress,
+  onTrouble: (reason: string) => void,
+): Promise<RunningReads> {
+  switch (address.driver) {
+    case 'sqlite': {
+      const { openPortalReads: open } = await import('../sqlite/reading/reading.ts');
+      return open({ file: address.file, onTrouble });
+    }
+  }
+}
