@@ -57,10 +57,7 @@ t.test('the master key can come as a credential', async (t) => {
   const key = Buffer.alloc(32, 7);
   writeFileSync(path.join(folder, id!), `${key.toString('base64')}\n`, { mode: 0o400 });
   const withKey = loadConfig({ env: { [variable!]: path.join(folder, id!) }, defaultFile: null });
-  t.same(
-    loadMasterKeys(withKey.config, (warning) => t.fail(warning)),
-    [key],
-  );
+  t.same(loadMasterKeys(withKey.config, { inUse: null, warn: (warning) => t.fail(warning) }), [key]);
 });
 
 t.test('the backup is of the same program, and hardly exposed', { skip }, async (t) => {

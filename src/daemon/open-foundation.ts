@@ -21,7 +21,7 @@ import { createLogger, type Logger, type LogSink } from '../observe/log.ts';
 import { Metrics } from '../observe/metrics.ts';
 import type { MailTraces } from '../observe/traces/mail-traces.ts';
 import { type DataFolder, dataFolder, makeDataFolder } from '../operator/data-folder.ts';
-import { loadMasterKeys } from '../operator/master-key.ts';
+import { loadMasterKeys, secretsInUse } from '../operator/master-key.ts';
 import { backUpBeforeUpgrade } from '../operator/upgrade-backup.ts';
 import { openDaemonStore, openPortalReads } from '../store/opening/open-store.ts';
 import type { Ownership } from '../store/owners.ts';
@@ -114,7 +114,8 @@ export async function openFoundation(
   await intake.check();
   const { ownership, journal } = await takeSlots({ store, clock, log, folder }, opened);
 
-  const masterKeys = loadMasterKeys(config, (message) => log.warn({}, message));
+  const inUse = await secretsInUse(config);
+  const masterKeys = loadMasterKeys(config, { inUse, warn: (message) => log.warn({}, message) });
   const vault = new Vault(masterKeys);
   const { dkim_domain: domain, dkim_selector: selector } = config.service;
   const identity = await loadServiceIdentity({ store, vault, clock, dkim: { domain, selector } });

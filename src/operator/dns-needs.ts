@@ -12,7 +12,7 @@ import { createAuthority } from '../protocol/dns/authority.ts';
 import { machineAddresses } from '../protocol/dns/own-addresses.ts';
 import { isPublicAddress } from '../protocol/dns/private-address.ts';
 import { createResolver, type Resolver } from '../protocol/dns/resolver.ts';
-import { readStoredDomains, readStoredNames } from '../store/sqlite/reading/inspection.ts';
+import { inspect } from '../store/opening/open-store.ts';
 import { databaseBarrier, dataFolder } from './data-folder.ts';
 import { domainSettings } from './domain-settings.ts';
 
@@ -59,11 +59,11 @@ export async function planDns(
   const folder = dataFolder(config.data.dir);
   const barrier = databaseBarrier(folder);
   if (barrier !== null) throw new Fault(barrier);
-  const { database } = folder;
   const { spf_domain: spfDomain, dmarc_report_address: dmarcReportAddress } = config.service;
   const names = { spfDomain, dmarcReportAddress };
   const wanted = scope.kind === 'domain' ? scope.domain : null;
-  const stored = scope.kind === 'service' ? null : readStoredDomains(database, wanted, MAX_DOMAINS);
+  const read = () => inspect(folder.store, (stored) => stored.domains(wanted, MAX_DOMAINS));
+  const stored = scope.kind === 'service' ? null : await read();
   const { domains, leftOut } = stored ?? { domains: [], leftOut: 0 };
   if (scope.kind === 'domain') {
     if (domains.length === 0) throw new Fault(unknownDomain(config, scope.domain));
@@ -71,7 +71,7 @@ export async function planDns(
   }
   refuseUnsetNames(config);
   const found = addresses ? givenAddresses(config, addresses) : await ownAddresses(config, resolver);
-  const service: ServiceFacts = { ...names, ...serviceNames(config), ...found.facts };
+  const service: ServiceFacts = { ...names, ...(await serviceNames(config)), ...found.facts };
   return { needs: { service, names, domains }, domainsLeftOut: leftOut, notes: found.notes };
 }
 
@@ -95,12 +95,13 @@ function refuseUnsetNames({ service }: Config): void {
   );
 }
 
-function serviceNames(
+async function serviceNames(
   config: Config,
-): Omit<ServiceFacts, 'addresses' | 'addressesUnknown' | 'spfDomain' | 'dmarcReportAddress'> {
+): Promise<Omit<ServiceFacts, 'addresses' | 'addressesUnknown' | 'spfDomain' | 'dmarcReportAddress'>> {
   const { service, data } = config;
   const { dkim_domain: domain, dkim_selector: selector } = service;
-  const stored = readStoredNames(dataFolder(data.dir).database, `${selector}._domainkey.${domain}`, 0);
+  const { store } = dataFolder(data.dir);
+  const stored = await inspect(store, ({ names }) => names(`${selector}._domainkey.${domain}`, 0));
   return {
     ehloName: service.ehlo_name,
     bouncesDomain: service.bounces_domain,

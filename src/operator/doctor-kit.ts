@@ -19,7 +19,8 @@ import { measureSigning } from '../observe/signing-speed.ts';
 import { createAddressPolicy } from '../protocol/dns/address-policy.ts';
 import { createResolver } from '../protocol/dns/resolver.ts';
 import { bindProblem, dialTcp } from '../protocol/smtp/dial.ts';
-import { checkFile, readCertificates, readHeld, readStoredNames } from '../store/sqlite/reading/inspection.ts';
+import { inspect } from '../store/opening/open-store.ts';
+import { checkFile } from '../store/sqlite/reading/inspection.ts';
 import { askDaemon } from './control-client.ts';
 import { dataFolder } from './data-folder.ts';
 import { inspectKeyFile } from './master-key.ts';
@@ -50,9 +51,9 @@ export function doctorKit(config: Config): DoctorKit {
     bindProblem,
     diskFreeShare,
     ca: undefined,
-    stored: async () => readStoredNames(folder.database, `${selector}._domainkey.${domain}`, MAX_DOMAINS),
-    held: async () => readHeld(folder.database),
-    certificates: async () => storedCertificates(config),
+    stored: () => inspect(folder.store, ({ names }) => names(`${selector}._domainkey.${domain}`, MAX_DOMAINS)),
+    held: async () => (await inspect(folder.store, (stored) => stored.held())) ?? 0,
+    certificates: () => storedCertificates(config),
     database: () => checkFile(folder.database, DATABASE_MS),
     keyFile: () => inspectKeyFile(config),
     signing: measureSigning,
@@ -60,9 +61,10 @@ export function doctorKit(config: Config): DoctorKit {
   };
 }
 
-function storedCertificates({ data, tls }: Config): StoredCertificate[] {
-  const records = readCertificates(dataFolder(data.dir).database, directoryUrl(tls.acme_directory));
-  return records.map(({ names, issued, failures, nextAttemptAt, failure }) => {
+async function storedCertificates({ data, tls }: Config): Promise<StoredCertificate[]> {
+  const { store } = dataFolder(data.dir);
+  const records = await inspect(store, (stored) => stored.certificates(directoryUrl(tls.acme_directory)));
+  return (records ?? []).map(({ names, issued, failures, nextAttemptAt, failure }) => {
     return { names, notAfter: issued?.notAfter ?? null, failures, nextAttemptAt, failure };
   });
 }

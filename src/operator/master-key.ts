@@ -7,17 +7,27 @@ import { systemTrouble } from '../base/system-words.ts';
 import { MASTER_KEY_BYTES, masterKeyId } from '../base/vault.ts';
 import type { Config } from '../config/keys.ts';
 import type { KeyFileFacts } from '../doctor/doctor-settings.ts';
-import { readSecretsInUse, type SecretsInUse } from '../store/sqlite/reading/inspection.ts';
+import type { SecretsInUse } from '../store/inspection.ts';
+import { inspect } from '../store/opening/open-store.ts';
 import { dataFolder, makeDataFolder } from './data-folder.ts';
+
+export interface MasterKeyFacts {
+  /** Null: there is no database yet. */
+  inUse: SecretsInUse | null;
+  warn(message: string): void;
+}
+
+export function secretsInUse({ data }: Pick<Config, 'data'>): Promise<SecretsInUse | null> {
+  return inspect(dataFolder(data.dir).store, (stored) => stored.secretsInUse());
+}
 
 /**
  * The first key seals; the others still open what they sealed. Never empty. A new key is created only while nothing is
  * encrypted in the database: later, it would open nothing, and hide that the right one is missing.
  */
-export function loadMasterKeys(config: Pick<Config, 'secrets' | 'data'>, warn: (message: string) => void): Buffer[] {
+export function loadMasterKeys(config: Pick<Config, 'secrets' | 'data'>, { inUse, warn }: MasterKeyFacts): Buffer[] {
   const { master_key, master_key_file } = config.secrets;
   const folder = dataFolder(config.data.dir);
-  const inUse = readSecretsInUse(folder.database);
   if (master_key !== null) {
     const keys = parseMasterKeys(master_key, 'secrets.master_key');
     return requireFitting(keys, { place: 'secrets.master_key', database: folder.database, inUse, warn });
@@ -49,11 +59,9 @@ function noKey(file: string, database: string): Fault {
   );
 }
 
-interface KeyPlace {
+interface KeyPlace extends MasterKeyFacts {
   place: string;
   database: string;
-  inUse: SecretsInUse | null;
-  warn(message: string): void;
 }
 
 /** A key that does not fit is reported at the start, rather than by each mail. */

@@ -17,7 +17,7 @@ import { createOwnerNotices } from '../tenants/owner-notices.ts';
 import type { DataFolder } from './data-folder.ts';
 import { dnsLookups } from './dns-needs.ts';
 import { domainSettings } from './domain-settings.ts';
-import { loadMasterKeys } from './master-key.ts';
+import { loadMasterKeys, secretsInUse } from './master-key.ts';
 import type { OperatorServices } from './operator-services.ts';
 import { withOwnStore } from './own-store.ts';
 import { storeQueueControl } from './queue-control.ts';
@@ -40,7 +40,8 @@ export async function withOwnServices<T>(
     const clock = systemClock;
     const ids = new IdSource();
     const queue = await storeQueueControl({ store, clock, ids, config, log: silentLogger });
-    const vault = () => new Vault(loadMasterKeys(config, say));
+    const inUse = await secretsInUse(config);
+    const vault = () => new Vault(loadMasterKeys(config, { inUse, warn: say }));
     const notifyOwners = waitingNotices(config, { store, clock, ids, vault });
     const isSandbox = fs.existsSync(folder.captured);
     const services: OperatorServices = {

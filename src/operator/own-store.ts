@@ -1,7 +1,8 @@
 // The store in this process, for commands that run without a daemon: the data folder's lock, the store, and the whole
 // database file. Loads the driver, so import() it where it is used.
 import { DAY_MS } from '../base/clock.ts';
-import { openStore } from '../store/opening/open-store.ts';
+import type { SuppressedBy, SuppressionQuestion } from '../store/inspection.ts';
+import { inspect, openStore } from '../store/opening/open-store.ts';
 import type { MessagePage, MessageSearch } from '../store/reads.ts';
 import type { HeldMail } from '../store/restored.ts';
 import { backupDatabase, restoreDatabase } from '../store/sqlite/engine/backup.ts';
@@ -10,13 +11,6 @@ import { openForReading } from '../store/sqlite/engine/database-file.ts';
 import { refuseEmptiedDatabase } from '../store/sqlite/engine/emptied-database.ts';
 import { newestSchema, schemaVersion } from '../store/sqlite/engine/migrations.ts';
 import { openSqliteStore } from '../store/sqlite/open.ts';
-import {
-  readMessages,
-  readSuppressedBy,
-  readTenants,
-  readUnfinished,
-  type SuppressedBy,
-} from '../store/sqlite/reading/inspection.ts';
 import type { Store } from '../store/store.ts';
 import type { NamedTenant } from '../tenants/find-tenant.ts';
 import { type DataFolder, makeDataFolder, overDatabase } from './data-folder.ts';
@@ -89,8 +83,8 @@ export async function restoreHeld({ database }: DataFolder, from: string, now: n
 }
 
 /** How many messages of a restored database the next start sends. */
-export async function countUnfinished({ database }: DataFolder): Promise<number> {
-  return overDatabase(database, () => readUnfinished(database));
+export async function countUnfinished({ database, store }: DataFolder): Promise<number> {
+  return (await overDatabase(database, () => inspect(store, (stored) => stored.unfinished()))) ?? 0;
 }
 
 export async function currentSchema({ database }: DataFolder): Promise<number> {
@@ -109,21 +103,16 @@ export async function isOfThisVersion(folder: DataFolder): Promise<boolean> {
 }
 
 /** With or without a running daemon; null: there is no database. */
-export function suppressedBy(
-  { database }: DataFolder,
-  wanted: Parameters<typeof readSuppressedBy>[1],
-): SuppressedBy | null {
-  return readSuppressedBy(database, wanted);
+export function suppressedBy({ store }: DataFolder, wanted: SuppressionQuestion): Promise<SuppressedBy | null> {
+  return inspect(store, (stored) => stored.suppressedBy(wanted));
 }
 
 /** With or without a running daemon. */
-export function tenantsIn({ database }: DataFolder): NamedTenant[] {
-  return readTenants(database);
+export async function tenantsIn({ store }: DataFolder): Promise<NamedTenant[]> {
+  return (await inspect(store, (stored) => stored.tenants())) ?? [];
 }
 
-/** With or without a running daemon. */
-export function searchIn({ database }: DataFolder, tenantId: string, search: MessageSearch): MessagePage {
-  return readMessages(database, tenantId, search);
+/** With or without a running daemon; null: there is no database. */
+export function searchIn({ store }: DataFolder, tenantId: string, search: MessageSearch): Promise<MessagePage | null> {
+  return inspect(store, (stored) => stored.messages(tenantId, search));
 }
-
-export type { SuppressedBy };

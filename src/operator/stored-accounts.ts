@@ -1,7 +1,6 @@
-// What a database has already, read without the daemon and without a lock. Loads the driver, so import() it where it is used.
-import fs from 'node:fs';
+// What a database has already, read without the daemon and without a lock.
 import type { Config } from '../config/keys.ts';
-import { readStoredDomains, readTenants } from '../store/sqlite/reading/inspection.ts';
+import { inspect } from '../store/opening/open-store.ts';
 import type { NamedTenant } from '../tenants/find-tenant.ts';
 import { dataFolder, overDatabase } from './data-folder.ts';
 
@@ -12,10 +11,12 @@ export interface StoredAccounts {
 
 /** Empty where there is no database yet. */
 export async function storedAccounts({ data }: Pick<Config, 'data'>): Promise<StoredAccounts> {
-  const { database } = dataFolder(data.dir);
-  if (!fs.existsSync(database)) return { tenants: [], hasDomains: false };
-  return overDatabase(database, () => ({
-    tenants: readTenants(database),
-    hasDomains: (readStoredDomains(database, null, 1)?.domains.length ?? 0) > 0,
-  }));
+  const { database, store } = dataFolder(data.dir);
+  const found = await overDatabase(database, () =>
+    inspect(store, async (stored) => ({
+      tenants: await stored.tenants(),
+      hasDomains: (await stored.domains(null, 1)).domains.length > 0,
+    })),
+  );
+  return found ?? { tenants: [], hasDomains: false };
 }

@@ -4,8 +4,8 @@ import { systemClock, toTimestamp } from '../../base/clock.ts';
 import { systemTrouble } from '../../base/system-words.ts';
 import { type Answer, done, failed } from '../../operator/answer.ts';
 import { databaseProblem, dataFolder } from '../../operator/data-folder.ts';
-import type { SuppressedBy } from '../../operator/own-store.ts';
 import { parseAddress, policyRefusal, suppressionKey } from '../../protocol/mail/address.ts';
+import type { SuppressedBy } from '../../store/inspection.ts';
 import { findTenant } from '../../tenants/find-tenant.ts';
 import type { Refused } from '../../tenants/refused.ts';
 import { type LocalContext, localCommand } from '../command.ts';
@@ -72,9 +72,9 @@ async function lookUp(context: LocalContext, address: string, named: string | nu
     const problem = databaseProblem(folder);
     if (problem !== null) return { unknown: problem };
     const { suppressedBy, tenantsIn } = await import('../../operator/own-store.ts');
-    const tenant = named === null ? null : findTenant(named, tenantsIn(folder));
+    const tenant = named === null ? null : findTenant(named, await tenantsIn(folder));
     if (tenant?.kind === 'refused') return tenant;
-    const found = suppressedBy(folder, { address, tenantId: tenant?.id ?? null, now: systemClock.now() });
+    const found = await suppressedBy(folder, { address, tenantId: tenant?.id ?? null, now: systemClock.now() });
     return found === null ? { unknown: `there is no database in ${folder.dir}` } : shown(found, tenant !== null);
   } catch (error) {
     return { unknown: `the suppression lists can't be read: ${systemTrouble(error)}` };

@@ -42,17 +42,19 @@ export const queueFind = localCommand({
     const problem = databaseProblem(folder);
     if (problem !== null) return failed(problem);
     const { tenantsIn, searchIn } = await import('../../operator/own-store.ts');
-    const all = tenantsIn(folder);
+    const all = await tenantsIn(folder);
     const chosen = named === undefined ? null : findTenant(named, all);
     if (chosen?.kind === 'refused') return fromRefused(chosen);
     const tenants = chosen === null ? all : all.filter(({ id }) => id === chosen.id);
     const { search, meaning } = readSearchText(typed);
     const endsAt = performance.now() + BUDGET_MS;
-    const pages = tenants.map((tenant, index) => {
+    const pages: Searched[] = [];
+    for (const [index, tenant] of tenants.entries()) {
       const leftMs = (endsAt - performance.now()) / (tenants.length - index);
       const asked = { ...search, ...(state && { state }), limit, budgetMs: Math.max(leftMs, MIN_BUDGET_MS) };
-      return { tenant, page: searchIn(folder, tenant.id, asked) };
-    });
+      const page = await searchIn(folder, tenant.id, asked);
+      if (page !== null) pages.push({ tenant, page });
+    }
     const found = pages.flatMap(({ tenant, page }) => page.messages.map((message): Found => ({ ...message, tenant })));
     const newest = found.toSorted((one, other) => (one.id < other.id ? 1 : -1)).slice(0, limit);
     return done({ searched_for: meaning, messages: newest.map(shown), ...leftOut(pages, found.length > limit) });
@@ -101,8 +103,13 @@ function shown({
   };
 }
 
+interface Searched {
+  tenant: NamedTenant;
+  page: MessagePage;
+}
+
 /** What an empty or short answer must not hide. */
-function leftOut(pages: readonly { tenant: NamedTenant; page: MessagePage }[], isFull: boolean) {
+function leftOut(pages: readonly Searched[], isFull: boolean) {
   const stopped = pages.filter(({ page }) => page.stoppedEarly);
   return {
     more: isFull || pages.some(({ page }) => page.next !== null && !page.stoppedEarly),

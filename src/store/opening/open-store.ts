@@ -2,6 +2,7 @@
 // Not here is what works on SQLite's file and not on a store: the data folder's lock, backups and restores, copies before
 // an upgrade, checks of the file. Who does that (operator, daemon, sandbox) knows the data folder, and uses the driver.
 import type { StoreAddress } from '../address.ts';
+import type { Inspection } from '../inspection.ts';
 import type { PortalReads } from '../reads.ts';
 import type { Store } from '../store.ts';
 import type { ContentReader } from '../submissions.ts';
@@ -72,6 +73,26 @@ export async function openPortalReads(
     case 'sqlite': {
       const { openPortalReads: open } = await import('../sqlite/reading/reading.ts');
       return open({ file: address.file, onTrouble });
+    }
+  }
+}
+
+/** For one look of a command; null: there is no store yet. */
+export async function inspect<T>(address: StoreAddress, look: (stored: Inspection) => Promise<T>): Promise<T | null> {
+  const stored = await openInspection(address);
+  if (stored === null) return null;
+  try {
+    return await look(stored);
+  } finally {
+    stored.close();
+  }
+}
+
+async function openInspection(address: StoreAddress): Promise<Inspection | null> {
+  switch (address.driver) {
+    case 'sqlite': {
+      const { openInspection: open } = await import('../sqlite/reading/inspection.ts');
+      return open(address.file);
     }
   }
 }
