@@ -1,5 +1,5 @@
 // What all other parts of the daemon need: log, data folder and its lock, store, the keys that open its secrets, the
-// service's own identity, and the bounce rules.
+// service's own identity, and the rules for bounces and for opens and clicks by machines.
 
 import { type Clock, systemClock } from '../base/clock.ts';
 import type { ClosingStack } from '../base/closing-stack.ts';
@@ -14,6 +14,7 @@ import type { Config } from '../config/keys.ts';
 import { configWarnings } from '../config/rules.ts';
 import type { ResultJournal } from '../delivery/outcome/result-journal.ts';
 import { loadServiceIdentity, type ServiceIdentity } from '../domains/service-identity.ts';
+import { loadMachineRules, type MachineRules, SHIPPED_MACHINE_RULES } from '../links/machine-rules.ts';
 import { gateFaults } from '../observe/fault-gate.ts';
 import { diskFreeShare, memoryBytes, requireDescriptors, residentMemory, shareOfDisk } from '../observe/host-room.ts';
 import { Intake } from '../observe/intake.ts';
@@ -23,6 +24,7 @@ import type { MailTraces } from '../observe/traces/mail-traces.ts';
 import { type DataFolder, dataFolder, makeDataFolder } from '../operator/data-folder.ts';
 import { loadMasterKeys, secretsInUse } from '../operator/master-key.ts';
 import { backUpBeforeUpgrade } from '../operator/upgrade-backup.ts';
+import type { StoreAddress } from '../store/address.ts';
 import { openDaemonStore, openPortalReads } from '../store/opening/open-store.ts';
 import type { Ownership } from '../store/owners.ts';
 import type { PortalReads } from '../store/reads.ts';
@@ -50,6 +52,7 @@ export interface Foundation {
   vault: Vault;
   identity: ServiceIdentity;
   bounceRules: BounceRules;
+  machineRules: MachineRules;
   keyUses: KeyUses;
   /** How often API keys may call, over HTTP and SMTP together. */
   rates: RateLimiter;
@@ -71,6 +74,7 @@ export async function openFoundation(
   requireDescriptors(config.delivery.workers);
   for (const warning of configWarnings(config)) log.warn({}, warning);
   const bounceRules = loadBounceRules(SHIPPED_RULES);
+  const machineRules = loadMachineRules(SHIPPED_MACHINE_RULES);
 
   const folder = dataFolder(config.data.dir);
   makeDataFolder(folder.dir);
@@ -91,19 +95,7 @@ export async function openFoundation(
   const metrics = config.metrics.port > 0 ? new Metrics({ traces: config.traces.endpoint !== null }) : null;
   opened.add(() => metrics?.close());
   const traces = await openMailTraces(config, { log, metrics }, opened);
-  const store = await openDaemonStore(folder.store, {
-    ...(metrics && { onGroup: (group) => metrics.committed(group) }),
-    onFailedCommit: (error) => intake.commitFailed(error),
-    onBackgroundFault: (error) => log.error({ error }, `checkpoints: ${describeError(error)}`),
-    // In-flight writes may or may not have committed; recovery decides at the next start. Callers that wait for one get
-    // the error first, so that results of deliveries go to their journal.
-    onLost(error) {
-      log.error({ error }, `the daemon stops: ${describeError(error)}`);
-      setImmediate(() => {
-        throw error;
-      });
-    },
-  });
+  const store = await openWatched(folder.store, { log, intake, metrics });
   opened.add(() => store.close());
   const keyUses = new KeyUses({ store, clock });
   opened.add(() => keyUses.close());
@@ -122,7 +114,29 @@ export async function openFoundation(
   if (identity.dkimIsNew)
     log.warn(serviceDkimRecord(identity), "publish this record: it holds the key of the service's own signature");
   const held = { clock, ids, log, folder, store, ownership, journal, reads, intake, vault, identity };
-  return { foundation: { ...held, bounceRules, keyUses, rates: new RateLimiter(clock), metrics, traces }, masterKeys };
+  return {
+    foundation: { ...held, bounceRules, machineRules, keyUses, rates: new RateLimiter(clock), metrics, traces },
+    masterKeys,
+  };
+}
+
+function openWatched(
+  address: StoreAddress,
+  { log, intake, metrics }: Pick<Foundation, 'log' | 'intake' | 'metrics'>,
+): Promise<Store> {
+  return openDaemonStore(address, {
+    ...(metrics && { onGroup: (group) => metrics.committed(group) }),
+    onFailedCommit: (error) => intake.commitFailed(error),
+    onBackgroundFault: (work, error) => log.error({ error }, `${work}: ${describeError(error)}`),
+    // In-flight writes may or may not have committed; recovery decides at the next start. Callers that wait for one get
+    // the error first, so that results of deliveries go to their journal.
+    onLost(error) {
+      log.error({ error }, `the daemon stops: ${describeError(error)}`);
+      setImmediate(() => {
+        throw error;
+      });
+    },
+  });
 }
 
 // The rest is for the page cache, which the database depends on, and for other programs.

@@ -9,7 +9,6 @@ import type { HttpHandler, HttpOptions, HttpServer } from '../http/http.ts';
 import { startHttp } from '../http/start-http.ts';
 import type { TlsSource } from '../http/tls-files.ts';
 import { HitRecorder } from '../links/hit-recorder.ts';
-import { loadMachineRules, SHIPPED_MACHINE_RULES } from '../links/machine-rules.ts';
 import { linkPages } from '../links/pages/link-pages.ts';
 import type { Logger } from '../observe/log.ts';
 import { createMailReader } from '../portal/mails/mail-reader.ts';
@@ -88,8 +87,7 @@ export async function openSite(
     rates: foundation.rates,
     requestsPerMinute: (tier) => requestCap(config, tier),
   });
-  // An error in the rules fails the start, and not the first click.
-  const hits = new HitRecorder({ store, clock, ids, log, rules: loadMachineRules(SHIPPED_MACHINE_RULES) });
+  const hits = new HitRecorder({ store, clock, ids, log, rules: foundation.machineRules });
   opened.add(() => hits.close());
   const links = linkPages({ store, clock, log, hits, keys: (keyId) => identity.linkKeys.get(keyId) });
   const portal = portalRoutes(config, foundation, {

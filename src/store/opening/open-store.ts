@@ -23,8 +23,8 @@ export interface StoreListener {
   onGroup?(stats: { verbs: number; elapsedMs: number }): void;
   /** A group could not be committed, and none of its verbs on its own either. */
   onFailedCommit(error: unknown): void;
-  /** The driver's own work in the background failed, and is tried again. */
-  onBackgroundFault(error: unknown): void;
+  /** The driver's own work in the background failed, and is tried again; `work` names it. */
+  onBackgroundFault(work: string, error: unknown): void;
   /** The store can't be used any more: calls without an answer may or may not have been committed. */
   onLost(error: unknown): void;
 }
@@ -34,7 +34,8 @@ export async function openDaemonStore(address: StoreAddress, listener: StoreList
   switch (address.driver) {
     case 'sqlite': {
       const { openThreadedStore } = await import('../sqlite/threaded-store.ts');
-      const { onBackgroundFault: onCheckpointFault, ...others } = listener;
+      const { onBackgroundFault, ...others } = listener;
+      const onCheckpointFault = (error: unknown) => onBackgroundFault('checkpoints', error);
       return openThreadedStore({ file: address.file, onCheckpointFault, ...others });
     }
   }
