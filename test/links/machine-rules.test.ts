@@ -69,6 +69,36 @@ networks = ["192.0.2.0/24"]
 samples = [{ agent = "x/1", ip = "192.0.2.1" }]
 `;
 
+t.test('the edges of networks, and what is not an address', async (t) => {
+  const networks = '["192.0.2.128/25", "240.0.0.1/32", "2001:db8::/32"]';
+  const read = parseMachineRules(GOOD.replace('["192.0.2.0/24"]', networks), 'f.toml');
+  const matches = (ip: string) => findMachineRule(read, 'click', { ip, userAgent: 'X/1' }) !== null;
+  const inside = [
+    '192.0.2.128',
+    '192.0.2.255',
+    '240.0.0.1',
+    '::ffff:192.0.2.200',
+    '2001:db8:ffff::1',
+    '2001:DB8:0:0::',
+  ];
+  t.strictSame(inside.filter(matches), inside);
+  const outside = ['192.0.2.127', '192.0.3.0', '192.0.1.255', '240.0.0.0', '::ffff:192.0.2.1', '2001:db9::'];
+  const odd = [
+    '',
+    '192.0.2',
+    '192.0.2.',
+    '192.0.2.200.',
+    '192.0.2.200.1',
+    '192.0.2.456',
+    '192.0.2.0200',
+    'x',
+    '192..2.200',
+  ];
+  t.strictSame([...outside, ...odd].filter(matches), []);
+  const all = parseMachineRules(GOOD.replace('192.0.2.0/24', '0.0.0.0/0'), 'f.toml');
+  t.ok(findMachineRule(all, 'click', { ip: '255.255.255.255', userAgent: 'X/1' }));
+});
+
 t.test('a rule with agents and networks wants both', async (t) => {
   const read = parseMachineRules(GOOD, 'f.toml');
   t.strictSame(read.timing, {
