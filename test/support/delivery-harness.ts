@@ -19,7 +19,7 @@ import { createSecondLooks } from '../../src/protocol/dns/second-look.ts';
 import { parseAddress, suppressionKey } from '../../src/protocol/mail/address.ts';
 import { createDkimKeyPair } from '../../src/protocol/mail/dkim-key.ts';
 import { sqliteAt } from '../../src/store/address.ts';
-import { Ownership } from '../../src/store/owners.ts';
+import { type Owner, Ownership } from '../../src/store/owners.ts';
 import type { MessageDetail } from '../../src/store/queue.ts';
 import type { StoreFaults } from '../../src/store/sqlite/engine/writing-connection.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
@@ -59,7 +59,21 @@ export interface DeliveryHarness {
   stopDelivery(graceMs?: number): Promise<void>;
   /** A new engine on the same store. */
   restartDelivery(): Promise<void>;
+  /** Another engine beside the first, with a handle of its own on the database. */
+  startBeside(node: NodeRequest): Promise<HarnessNode>;
   close(): Promise<void>;
+}
+
+export interface NodeRequest {
+  node: string;
+  /** The time by which leases are over; now when not given. */
+  takesAt?: number;
+}
+
+export interface HarnessNode {
+  owner: Owner;
+  store: Store;
+  delivery: Delivery;
 }
 
 /** A tenant with a domain to send from. */
@@ -81,6 +95,8 @@ export interface SendContent {
   sendAt?: number;
   /** Accepted, but nobody is told: delivery finds it when it next looks at the whole queue. */
   held?: boolean;
+  /** Whose owner sends it. */
+  slot?: number;
   /** As calls are accepted: claimed in the same commit, where a session is ready. */
   atOnce?: boolean;
 }
@@ -101,6 +117,8 @@ export interface DeliveryHarnessOptions {
   /** None to speak of by default: tests knock again and again at doors that were closed a moment ago. */
   coolDownStepsMs?: number[];
   expiryPeriodMs?: number;
+  /** How long the engine holds its slot without renewal; as long as it runs when not given. */
+  leaseMs?: number;
   faults?: StoreFaults;
   /** Puts something between the delivery engine and the store. */
   wrapStore?(store: Store): Store;
@@ -194,7 +212,9 @@ export async function startDeliveryHarness(options: DeliveryHarnessOptions): Pro
     expiryPeriodMs: options.expiryPeriodMs ?? 60_000,
   };
   const journalFile = path.join(folder, 'results.journal');
-  let running = await begin(kit, journalFile);
+  const { leaseMs = null } = options;
+  let running = await begin(kit, { node: 'harness', journalFile, leaseMs });
+  const beside: { close(graceMs: number): Promise<void> }[] = [];
 
   const send = async (to: string[], content: SendContent = {}) => {
     const now = clock.now();
@@ -213,6 +233,7 @@ export async function startDeliveryHarness(options: DeliveryHarnessOptions): Pro
       recipients: to.map((address) => recipientOf(ids.next(), address, content.toName ?? null)),
       acceptedAt: now,
       sendAt: content.sendAt ?? null,
+      ...(content.slot !== undefined && { slot: content.slot }),
       expiresAt: (content.sendAt ?? now) + (content.lifetimeMs ?? 72 * 3_600_000),
     };
     const { findPassage } = running.delivery;
@@ -250,11 +271,20 @@ export async function startDeliveryHarness(options: DeliveryHarnessOptions): Pro
 
   const restartDelivery = async () => {
     await stopDelivery();
-    running = await begin(kit, journalFile);
+    running = await begin(kit, { node: 'harness', journalFile, leaseMs });
     stopped = null;
   };
 
+  const startBeside = async ({ node, takesAt }: NodeRequest): Promise<HarnessNode> => {
+    const own = announcing(await openSqliteStore({ file }), changes);
+    const of = { node, journalFile: path.join(folder, `${node}.journal`), leaseMs: null };
+    const { owner, delivery, close: end } = await begin({ ...kit, store: own }, { ...of, ...(takesAt && { takesAt }) });
+    beside.push({ close: (graceMs) => end(graceMs).then(() => own.close()) });
+    return { owner, store: own, delivery };
+  };
+
   const close = async () => {
+    for (const node of beside) await node.close(5000);
     await stopDelivery();
     await store.close();
     await dns.close();
@@ -263,7 +293,18 @@ export async function startDeliveryHarness(options: DeliveryHarnessOptions): Pro
   const { tenantId, domainId } = firstSender;
   const newId = () => ids.next();
   const recipient = (address: string) => recipientOf(ids.next(), address, null);
-  const actions = { addSender, newId, recipient, send, until, untilAll, stopDelivery, restartDelivery, close };
+  const actions = {
+    addSender,
+    newId,
+    recipient,
+    send,
+    until,
+    untilAll,
+    stopDelivery,
+    restartDelivery,
+    startBeside,
+    close,
+  };
   const parts = { store, dns, identity, tenantId, domainId, folder, databaseFile: file };
   return {
     ...parts,
@@ -277,13 +318,18 @@ export async function startDeliveryHarness(options: DeliveryHarnessOptions): Pro
 type HarnessKit = Omit<DeliveryKit, 'store' | 'ownership' | 'journal'> & { store: Store };
 
 /** As the daemon does it: takes the slot, and then sends. */
-async function begin(kit: HarnessKit, journalFile: string) {
+async function begin(
+  kit: HarnessKit,
+  { node, journalFile, leaseMs, takesAt }: NodeRequest & { journalFile: string; leaseMs: number | null },
+) {
   const journal = new ResultJournal(journalFile, kit.log);
   const spare = journal.earlier.map(({ messageId }) => messageId);
-  const request = { node: 'harness', slots: 1, now: kit.clock.now(), leaseUntil: null, spare };
+  const now = takesAt ?? kit.clock.now();
+  const request = { node, slots: 1, now, leaseUntil: leaseMs === null ? null : now + leaseMs, spare };
   const { owners } = await kit.store.owners.takeSlots(request);
   const delivery = await startDelivery({ ...kit, ownership: new Ownership(owners), journal });
   return {
+    owner: owners[0]!,
     delivery,
     async close(graceMs: number) {
       await delivery.close(graceMs);
@@ -304,6 +350,7 @@ function announcing(store: Store, changes: Set<() => void>): Store {
     queue: {
       ...store.queue,
       record: (updates) => announce(store.queue.record(updates)),
+      recordLate: (updates) => announce(store.queue.recordLate(updates)),
       claim: (lane, limit, times) => announce(store.queue.claim(lane, limit, times)),
       release: (...given) => announce(store.queue.release(...given)),
       endWaiting: (update) => announce(store.queue.endWaiting(update)),
