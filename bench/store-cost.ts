@@ -1,0 +1,164 @@
+// `node bench/store-cost.ts`: what the store alone costs for each message that is accepted, claimed and delivered at its
+// first attempt: processor time and bytes of the write-ahead log, step by step. In memory (/dev/shm) no fsync is
+// measured. Compare two states of the product in turns: other programs on the machine affect single runs.
+import fs from 'node:fs';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { IdSource } from '../src/base/ids.ts';
+import { NO_TLS_POLICY, type PeerFacts } from '../src/base/outcome.ts';
+import { deliveredEvent } from '../src/events/delivery-events.ts';
+import type { ClaimedMessage, MessageUpdate } from '../src/store/queue.ts';
+import { CHECKPOINT_LIMITS } from '../src/store/sqlite/engine/checkpoint-plan.ts';
+import { openSqliteStore } from '../src/store/sqlite/open.ts';
+import type { Store } from '../src/store/store.ts';
+import type { AcceptResult, NewSubmission } from '../src/store/submissions.ts';
+import { SAMPLE } from './sample-mail.ts';
+
+const { values } = parseArgs({
+  options: {
+    folder: { type: 'string', default: '/dev/shm' },
+    messages: { type: 'string', default: '20000' },
+    recipients: { type: 'string', default: '1' },
+    group: { type: 'string', default: '100' },
+  },
+});
+const [messages, recipientsEach, group] = [values.messages, values.recipients, values.group].map(Number) as [
+  number,
+  number,
+  number,
+];
+const LANES = 20;
+const WARM_UP_MESSAGES = 4000;
+const DAY_MS = 86_400_000;
+const PEER: PeerFacts = {
+  ...{ mx: 'mx1.in1.test', remoteIp: '192.0.2.25', stage: 'dot', smtpCode: 250, enhancedCode: '2.0.0', elapsedMs: 123 },
+  response: '250 2.0.0 Ok: queued as 4bXyZ01zQkz2xJ',
+  tls: { version: 'TLSv1.3', cipher: 'TLS_AES_256_GCM_SHA384', verified: true },
+  tlsPolicy: NO_TLS_POLICY,
+};
+
+const STEPS = ['accept', 'claim', 'record'] as const;
+type Step = (typeof STEPS)[number];
+
+/** Adds up what each step has used. */
+class Meter {
+  readonly us: Record<Step, number> = { accept: 0, claim: 0, record: 0 };
+  readonly bytes: Record<Step, number> = { accept: 0, claim: 0, record: 0 };
+
+  async measure<T>(step: Step, work: () => Promise<T>): Promise<T> {
+    const [cpu, bytes] = [process.cpuUsage(), writtenByThisThread()];
+    const result = await work();
+    const { user, system } = process.cpuUsage(cpu);
+    this.us[step] += user + system;
+    this.bytes[step] += writtenByThisThread() - bytes;
+    return result;
+  }
+}
+
+/** The write-ahead log's: it is copied into the database by another thread. */
+function writtenByThisThread(): number {
+  return Number(/^wchar: (\d+)$/m.exec(fs.readFileSync('/proc/thread-self/io', 'latin1'))![1]);
+}
+
+interface Sender {
+  tenantId: string;
+  domainId: string;
+  apiKeyId: string;
+}
+
+const ids = new IdSource();
+
+async function makeSender(store: Store): Promise<Sender> {
+  const [tenantId, domainId] = [ids.next(), ids.next()];
+  await store.tenants.createTenant({
+    ...{ id: tenantId, name: 'Bench', status: 'active', statusReason: null, tier: '1k', tierPinned: false },
+    ...{ openTracking: false, clickTracking: false, unsubscribe: false, bouncesDomain: null, createdAt: Date.now() },
+  });
+  const key = { publicKeyB64: '', privateKey: { masterKeyId: 'm', sealed: Buffer.alloc(32) } };
+  await store.domains.createDomain({
+    ...{ id: domainId, tenantId, name: `${domainId}.test`, selector: 'pr1', createdAt: Date.now(), ...key },
+  });
+  const verdict = { state: 'verified', failureReason: null, checkedAt: Date.now() } as const;
+  await store.domains.recordVerdict(tenantId, domainId, verdict);
+  return { tenantId, domainId, apiKeyId: ids.next() };
+}
+
+let made = 0;
+
+function newSubmission(sender: Sender): NewSubmission {
+  const now = Date.now();
+  const id = ids.next();
+  const recipients = Array.from({ length: recipientsEach }, () => {
+    const number = made++;
+    const domain = `in${number % LANES}.test`;
+    const address = `customer-${number}@${domain}`;
+    return { messageId: ids.next(), address, name: 'Customer', domain, suppressionKey: address };
+  });
+  return {
+    ...{ id, ...sender, idempotencyKey: `bench-${made}`, from: { address: 'orders@sender.test', name: 'Shop' } },
+    ...{ ...SAMPLE, headers: [], recipients, acceptedAt: now, expiresAt: now + 3 * DAY_MS },
+  };
+}
+
+async function send(store: Store, senders: Sender[], meter: Meter): Promise<void> {
+  const submissions = Array.from({ length: group / recipientsEach }, (_, index) =>
+    newSubmission(senders[index % senders.length]!),
+  );
+  const accepted = await meter.measure('accept', () => Promise.all(submissions.map(store.submissions.accept)));
+  const lanes = new Set(accepted.flatMap(lanesOf));
+  const now = Date.now();
+  const times = { now, dueAgainAt: [now + 300_000] };
+  const claims = await meter.measure('claim', () =>
+    Promise.all([...lanes].map((lane) => store.queue.claim(lane, group, times))),
+  );
+  const updates = claims.map((claim) => claim.messages.map((message) => delivered(message, now)));
+  await meter.measure('record', () => Promise.all(updates.map(store.queue.record)));
+}
+
+function lanesOf(result: AcceptResult): number[] {
+  if (result.kind !== 'accepted') throw new Error(`not accepted: ${result.kind}`);
+  return result.lanes.map(({ lane }) => lane);
+}
+
+function delivered(message: ClaimedMessage, now: number): MessageUpdate {
+  const { id: messageId, tenantId, attempt } = message;
+  return {
+    ...{ messageId, tenantId, at: now + 123, transition: { to: 'delivered' } },
+    attempt: { messageId, tenantId, attempt, startedAt: now, outcome: 'delivered', peer: PEER },
+    event: deliveredEvent({ id: ids.next(), at: now + 123 }, message, { peer: PEER, attempt }),
+  };
+}
+
+async function measure(): Promise<void> {
+  const folder = fs.mkdtempSync(path.join(values.folder, 'postrider-store-'));
+  const store = await openSqliteStore({
+    file: path.join(folder, 'postrider.db'),
+    groupMaxMs: 1000, // on a busy machine a group would be cut here and there, and each commit writes its pages
+    checkpointThread: {
+      limits: CHECKPOINT_LIMITS,
+      onFault: (error) => {
+        throw error;
+      },
+    },
+  });
+  try {
+    const senders = await Promise.all(Array.from({ length: 5 }, () => makeSender(store)));
+    const [warmUp, meter] = [new Meter(), new Meter()];
+    for (let done = 0; done < WARM_UP_MESSAGES; done += group) await send(store, senders, warmUp);
+    for (let done = 0; done < messages; done += group) await send(store, senders, meter);
+    report(meter);
+  } finally {
+    await store.close();
+    fs.rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function report({ us, bytes }: Meter): void {
+  const sum = (of: Record<Step, number>) => of.accept + of.claim + of.record;
+  const line = (name: string, time: number, log: number) =>
+    `${name.padEnd(8)}${(time / messages).toFixed(1).padStart(7)} µs${(log / messages).toFixed(0).padStart(8)} bytes\n`;
+  for (const step of STEPS) process.stdout.write(line(step, us[step], bytes[step]));
+  process.stdout.write(line('together', sum(us), sum(bytes)));
+}
+
+await measure();
