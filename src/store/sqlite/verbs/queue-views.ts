@@ -1,8 +1,6 @@
 // The queue in SQLite as operators see it: waiting messages, one message in full, retrying now.
 import { setImmediate as turn } from 'node:timers/promises';
-import type { TlsFacts, TlsPolicyMode, TriedHost } from '../../../base/outcome.ts';
 import type {
-  AttemptRecord,
   MessageDetail,
   MessageState,
   QueuedMessage,
@@ -14,6 +12,7 @@ import type { CopyKind, LaneNotice, RejectedRecipient } from '../../submissions.
 import type { Connection, Transaction, Work } from '../engine/connection.ts';
 import type { Queries } from '../engine/statements.ts';
 import { fromId, type Row, toId } from '../engine/values.ts';
+import { attemptsOf } from './attempts.ts';
 import { labelsFromRow } from './letters.ts';
 import { findClaimable, laneFromRow, WAITING } from './queue.ts';
 import { type LaneKey, lanesOfTenant } from './queue-pauses.ts';
@@ -73,14 +72,13 @@ export function getMessage(db: Queries, id: string): MessageDetail | null {
     )
     .get(toId(id)) as Row | undefined;
   if (!row) return null;
-  const attempts = db.sql('SELECT * FROM attempts WHERE message_id = +? ORDER BY number').all(toId(id)) as Row[];
   return {
     ...messageFromRow(row),
     from: row.from_address as string,
     subject: row.subject as string,
     labels: labelsFromRow(row),
     source: row.source as MessageDetail['source'],
-    attemptList: attempts.map(attemptFromRow),
+    attemptList: attemptsOf(db, id),
   };
 }
 
@@ -124,28 +122,6 @@ function retryNow(db: Transaction, id: string, at: number): LaneNotice | null {
     )
     .get(toId(id)) as Row;
   return laneFromRow(row);
-}
-
-function attemptFromRow(row: Row): AttemptRecord {
-  return {
-    messageId: fromId(row.message_id),
-    tenantId: fromId(row.tenant_id),
-    attempt: row.number as number,
-    startedAt: row.started_at as number,
-    outcome: row.outcome as AttemptRecord['outcome'],
-    peer: {
-      mx: row.mx as string | null,
-      remoteIp: row.remote_ip as string | null,
-      stage: row.stage as AttemptRecord['peer']['stage'],
-      smtpCode: row.smtp_code as number | null,
-      enhancedCode: row.enhanced_code as string | null,
-      response: row.response as string,
-      tls: row.tls === null ? null : (JSON.parse(row.tls as string) as TlsFacts),
-      tlsPolicy: { mode: row.tls_policy as TlsPolicyMode, failure: row.tls_failure as string | null },
-      elapsedMs: row.elapsed_ms as number,
-      ...(row.tried !== null && { tried: JSON.parse(row.tried as string) as TriedHost[] }),
-    },
-  };
 }
 
 // Rows of the queue in SQLite as the contract's records.

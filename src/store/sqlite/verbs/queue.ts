@@ -1,7 +1,6 @@
 // The queue in SQLite: returning what was claimed, and recording results.
 import type { Claim } from '../../owners.ts';
 import type {
-  AttemptRecord,
   ClaimedUpdate,
   ClaimsEnded,
   HardBounceNote,
@@ -14,6 +13,7 @@ import type {
 import type { LaneNotice } from '../../submissions.ts';
 import type { Transaction, Work } from '../engine/connection.ts';
 import { fromId, type Row, toFlag, toId } from '../engine/values.ts';
+import { insertAttempt } from './attempts.ts';
 import { countOpenMessages } from './domains.ts';
 import { insertEvent } from './events.ts';
 import { labelsFromRow } from './letters.ts';
@@ -230,32 +230,6 @@ function hasBouncedForAnother(
        AND message_id IS NOT NULL AND created_at > +? AND (rule IS NULL OR rule NOT GLOB 'route-*')`,
   );
   return found.get(address, toId(tenantId), since) !== undefined;
-}
-
-function insertAttempt(db: Transaction, attempt: AttemptRecord): void {
-  const { peer } = attempt;
-  db.sql(
-    `INSERT INTO attempts (message_id, number, tenant_id, outcome, started_at, elapsed_ms, stage, mx, remote_ip, tls,
-       tls_policy, tls_failure, smtp_code, enhanced_code, response, tried)
-     VALUES (+?, +?, +?, +?, +?, +?, +?, +?, +?, +?, +?, +?, +?, +?, +?, +?) ON CONFLICT DO NOTHING`,
-  ).run(
-    toId(attempt.messageId),
-    attempt.attempt,
-    toId(attempt.tenantId),
-    attempt.outcome,
-    attempt.startedAt,
-    Math.round(peer.elapsedMs),
-    peer.stage,
-    peer.mx,
-    peer.remoteIp,
-    peer.tls ? JSON.stringify(peer.tls) : null,
-    peer.tlsPolicy.mode,
-    peer.tlsPolicy.failure,
-    peer.smtpCode,
-    peer.enhancedCode,
-    peer.response,
-    peer.tried ? JSON.stringify(peer.tried) : null,
-  );
 }
 
 function expired(db: Transaction, now: number, limit: number): WaitingMessage[] {
