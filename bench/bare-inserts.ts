@@ -51,7 +51,7 @@ export function acceptedRows(db: Database.Database): (message: BareMessage) => s
   const content = db.prepare('INSERT INTO contents (subject, html, text, headers) VALUES (?, ?, ?, ?)');
   const submission = db.prepare(
     `INSERT INTO submissions (id, tenant_id, api_key_id, domain_id, content_id, idempotency_key, from_address,
-       from_name, subject, rejected, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, '[]', ?)`,
+       from_name, subject, rejected, created_at, first_message) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, '[]', ?, ?)`,
   );
   const message = db.prepare(
     `INSERT INTO messages (id, tenant_id, submission_id, lane, recipient, recipient_name, state, attempts, due_at,
@@ -64,7 +64,7 @@ export function acceptedRows(db: Database.Database): (message: BareMessage) => s
     const { lastInsertRowid } = content.run(subject, html, text, '[]');
     const sender = ['orders@sender.test', 'Example Shop'];
     const ids = [submissionId, tenant, tenant, tenant, lastInsertRowid];
-    submission.run(...ids, idempotencyKey, ...sender, subject, now);
+    submission.run(...ids, idempotencyKey, ...sender, subject, now, messageId);
     message.run(messageId, tenant, submissionId, to, 'Customer', now, now + 1, now);
     return messageId.toString('hex');
   };

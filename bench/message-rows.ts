@@ -89,7 +89,8 @@ function insertTenant(db: Database.Database, index: number, at: number): TenantR
 function messageRows(db: Database.Database): (tenant: TenantRows, number: number, at: number) => void {
   const submission = db.prepare(
     `INSERT INTO submissions (id, tenant_id, api_key_id, domain_id, content_id, idempotency_key, from_address,
-       from_name, subject, rejected, created_at) VALUES (?, ?, ?, ?, ?, NULL, ?, 'Example Shop', ?, '[]', ?)`,
+       from_name, subject, rejected, created_at, first_message)
+     VALUES (?, ?, ?, ?, ?, NULL, ?, 'Example Shop', ?, '[]', ?, ?)`,
   );
   const message = db.prepare(
     `INSERT INTO messages (id, tenant_id, submission_id, lane, recipient, recipient_name, state, attempts, due_at,
@@ -97,7 +98,7 @@ function messageRows(db: Database.Database): (tenant: TenantRows, number: number
      VALUES (?, ?, ?, ?, ?, NULL, ?, 1, NULL, ?, ?, 0, 0, ?, ?, ?)`,
   );
   return (tenant, number, at) => {
-    const submissionId = idAt(at);
+    const [submissionId, messageId] = [idAt(at), idAt(at)];
     const person = (number * 7919) % DISTINCT_RECIPIENTS;
     const isJoe = number % 1000 === 0;
     const domain = isJoe ? 3 : person % RECIPIENT_DOMAINS;
@@ -105,8 +106,9 @@ function messageRows(db: Database.Database): (tenant: TenantRows, number: number
     const [state, bounce, reason] = fateOf(number);
     const key = tenant.apiKeyIds[number % 50 === 0 ? 1 : 0];
     const subject = `Your order ${100_000 + number} is on its way`;
-    submission.run(submissionId, tenant.id, key, tenant.domainId, number, `orders@${tenant.senderDomain}`, subject, at);
-    const ids = [idAt(at), tenant.id, submissionId, tenant.lanes[domain]];
+    const ofSender = [tenant.id, key, tenant.domainId, number, `orders@${tenant.senderDomain}`];
+    submission.run(submissionId, ...ofSender, subject, at, messageId);
+    const ids = [messageId, tenant.id, submissionId, tenant.lanes[domain]];
     message.run(...ids, recipient, state, at + 86_400_000, reason, bounce, at, at + 2000);
   };
 }

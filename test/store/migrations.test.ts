@@ -142,6 +142,29 @@ t.test(
   },
 );
 
+t.test('messages of before are found by the range of their submission', async (t) => {
+  const db = databaseOfVersion(t, 37);
+  const submission = db.prepare(
+    `INSERT INTO submissions (id, tenant_id, api_key_id, domain_id, content_id, from_address, subject, rejected, created_at)
+     VALUES (?, x'01', x'01', x'01', 1, '', '', '[]', 0)`,
+  );
+  const message = db.prepare(
+    `INSERT INTO messages (id, tenant_id, submission_id, lane, recipient, state, attempts, expires_at, ambiguous, parked, created_at)
+     VALUES (?, x'01', ?, 1, 'a@x.test', 'queued', 0, 0, 0, 0, 0)`,
+  );
+  const [many, single, erased] = [Buffer.of(1), Buffer.of(2), Buffer.of(3)];
+  for (const id of [many, single, erased]) submission.run(id);
+  for (const at of [12, 10, 14]) message.run(Buffer.of(at), many);
+  message.run(Buffer.of(11), single);
+  migrate(db);
+  const ranges = db.prepare('SELECT id, first_message, last_message FROM submissions ORDER BY id').raw().all();
+  t.same(ranges, [
+    [many, Buffer.of(10), Buffer.of(14)],
+    [single, Buffer.of(11), null],
+    [erased, null, null],
+  ]);
+});
+
 t.test("tenants' hard bounces of before get the group of their domain", async (t) => {
   const db = databaseOfVersion(t, 25);
   db.exec("INSERT INTO groups_of_domains (domain, mx_group, seen_at) VALUES ('x.test', 'mx', 0)");

@@ -1,6 +1,7 @@
 // Conformance: taking a submission in: idempotency, suppression, and what is checked again
 // inside the transaction.
 import type { Test } from 'tap';
+import type { NewSubmission } from '../../../src/store/submissions.ts';
 import type { SuppressionReason } from '../../../src/store/suppressions.ts';
 import { type Bench, T0 } from './harness.ts';
 
@@ -37,6 +38,27 @@ export const submissionCases = {
       source: null,
       attemptList: [],
     });
+  },
+
+  'each submission has its own messages, wherever the IDs of others are': async (t: Test, bench: Bench) => {
+    const [one, two] = [await bench.sender('acme.test'), await bench.sender('beta.test')];
+    const around = bench.submission(one.domain, ['a@x.test', 'b@x.test', 'c@x.test']);
+    const within = bench.submission(two.domain, ['d@x.test', 'e@x.test'], { idempotencyKey: 'k' });
+    const [id1, id2, id3, id4, id5] = [1, 2, 3, 4, 5].map(() => bench.id());
+    for (const [at, messageId] of [id1, id3, id5].entries()) around.recipients[at]!.messageId = messageId!;
+    for (const [at, messageId] of [id2, id4].entries()) within.recipients[at]!.messageId = messageId!;
+    const { queue, submissions } = bench.store;
+    for (const submission of [around, within]) t.match(await submissions.accept(submission), { kind: 'accepted' });
+    const messagesOf = async ({ tenantId, id }: NewSubmission) =>
+      (await queue.findSubmission(tenantId, id))!.messages.map((message) => message.id);
+    t.strictSame(await messagesOf(around), [id1, id3, id5]);
+    t.strictSame(await messagesOf(within), [id2, id4]);
+    t.strictSame((await submissions.findReceipt(two.tenant.id, 'k'))!.messageIds, [id2, id4]);
+    const waiting = await queue.findWaitingOf(one.tenant.id, around.id);
+    t.strictSame(
+      waiting.map(({ id }) => id),
+      [id1, id3, id5],
+    );
   },
 
   'a lane is the same for every submission of its tenant': async (t: Test, bench: Bench) => {

@@ -401,8 +401,6 @@ CREATE INDEX messages_expiry ON messages (expires_at, id) WHERE finished_at IS N
 
 CREATE INDEX messages_finished ON messages (finished_at, id) WHERE finished_at IS NOT NULL;
 
-CREATE INDEX messages_of_submission ON messages (submission_id, id);
-
 CREATE INDEX messages_of_tenant ON messages (tenant_id, id);
 
 CREATE INDEX messages_parked ON messages (lane, id) WHERE parked = 1;
@@ -612,7 +610,7 @@ CREATE TABLE submissions (
  subject TEXT NOT NULL,
  rejected TEXT NOT NULL,
  created_at INTEGER NOT NULL
-, labels TEXT, track_opens INTEGER, track_clicks INTEGER, send_at INTEGER, source TEXT, header_message_id TEXT) STRICT, WITHOUT ROWID;
+, labels TEXT, track_opens INTEGER, track_clicks INTEGER, send_at INTEGER, source TEXT, header_message_id TEXT, first_message BLOB, last_message BLOB) STRICT, WITHOUT ROWID;
 
 CREATE UNIQUE INDEX submissions_idempotency ON submissions (tenant_id, idempotency_key) WHERE idempotency_key IS NOT NULL;
 

@@ -13,7 +13,7 @@ export interface MigrationStep {
   name: string;
   /** The first sentence of its file. */
   what: string;
-  /** It writes a whole table again. */
+  /** It writes a whole table again, or every row of one. */
   remakesTable: boolean;
 }
 
@@ -71,7 +71,8 @@ function usedBytes(db: Database.Database): number {
 }
 
 function stepOf({ version, name, sql }: { version: number; name: string; sql: string }): MigrationStep {
-  return { version, name, what: firstSentence(sql), remakesTable: /^ALTER TABLE \w+ RENAME TO /m.test(sql) };
+  const remakesTable = /^(ALTER TABLE \w+ RENAME TO|UPDATE \w+ SET) ?/m.test(sql);
+  return { version, name, what: firstSentence(sql), remakesTable };
 }
 
 function firstSentence(sql: string): string {

@@ -17,6 +17,7 @@ import { fromId, type Row, toId } from '../engine/values.ts';
 import { eventFromRow } from '../verbs/events.ts';
 import { ATTACHMENTS_OF_SUBMISSION, listsFromText, readAttachments } from '../verbs/letters.ts';
 import { getMessage } from '../verbs/queue-views.ts';
+import { OF_SUBMISSION } from '../verbs/submission-messages.ts';
 import { deliveryFromRow } from '../verbs/webhook-delivery-list.ts';
 import { readBody, readWritten, WRITTEN_MAIL } from '../verbs/written-mails.ts';
 import type { Answered } from './reading-messages.ts';
@@ -101,10 +102,10 @@ function siblingsOf(
 ): MessageSibling[] {
   const rows = db
     .sql(
-      `SELECT id, recipient, state FROM messages WHERE submission_id = +? AND tenant_id = +? AND id <> +?
-       ORDER BY id LIMIT +?`,
+      `SELECT m.id, m.recipient, m.state FROM submissions s JOIN messages m ON ${OF_SUBMISSION}
+       WHERE s.tenant_id = +? AND s.id = +? AND m.id <> +? ORDER BY m.id LIMIT +?`,
     )
-    .all(submission, toId(tenantId), toId(messageId), MAX_SIBLINGS) as Row[];
+    .all(toId(tenantId), submission, toId(messageId), MAX_SIBLINGS) as Row[];
   return rows.map(({ id, recipient, state }) => ({
     id: fromId(id),
     recipient: recipient as string,

@@ -16,6 +16,7 @@ import { attemptsOf } from './attempts.ts';
 import { labelsFromRow } from './letters.ts';
 import { findClaimable, laneFromRow, WAITING } from './queue.ts';
 import { type LaneKey, lanesOfTenant } from './queue-pauses.ts';
+import { OF_SUBMISSION } from './submission-messages.ts';
 
 type QueueViewVerbs = Work<
   Pick<QueueStore, 'getMessage' | 'findMessage' | 'findSubmission' | 'retryNow' | 'findWaiting'>
@@ -90,7 +91,10 @@ function findSubmission(db: Queries, tenantId: string, id: string): SubmissionDe
     )
     .get(toId(tenantId), toId(id)) as Row | undefined;
   if (!row) return null;
-  const messages = db.sql('SELECT id, recipient, copy, state FROM messages WHERE submission_id = +? ORDER BY id');
+  const messages = db.sql(
+    `SELECT m.id, m.recipient, m.copy, m.state FROM submissions s JOIN messages m ON ${OF_SUBMISSION}
+     WHERE s.tenant_id = +? AND s.id = +? ORDER BY m.id`,
+  );
   return {
     id,
     createdAt: row.created_at as number,
@@ -99,7 +103,7 @@ function findSubmission(db: Queries, tenantId: string, id: string): SubmissionDe
     subject: row.subject as string,
     labels: labelsFromRow(row),
     source: row.source as MessageDetail['source'],
-    messages: (messages.all(toId(id)) as Row[]).map((message) => ({
+    messages: (messages.all(toId(tenantId), toId(id)) as Row[]).map((message) => ({
       id: fromId(message.id),
       recipient: message.recipient as string,
       copy: message.copy as CopyKind | null,

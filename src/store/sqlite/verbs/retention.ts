@@ -5,6 +5,7 @@ import type { Transaction, Work } from '../engine/connection.ts';
 import { fromId, type Row, toId } from '../engine/values.ts';
 import { eraseBatches } from './batches.ts';
 import { eventsCountedTo } from './figures.ts';
+import { OF_SUBMISSION } from './submission-messages.ts';
 import { submissionsCountedTo } from './tag-figures.ts';
 import { forgetWritten } from './written-mails.ts';
 
@@ -84,7 +85,8 @@ function eraseContents(db: Transaction, { days, before, budgetMs }: ContentWalk)
 
 function eraseContentOf(db: Transaction, submission: Buffer, before: number): number {
   const isNeeded = db.sql(
-    `SELECT 1 FROM messages m WHERE m.submission_id = +? AND (m.finished_at IS NULL OR m.finished_at > +?) LIMIT 1`,
+    `SELECT 1 FROM submissions s JOIN messages m ON ${OF_SUBMISSION}
+     WHERE s.id = +? AND (m.finished_at IS NULL OR m.finished_at > +?) LIMIT 1`,
   );
   return isNeeded.get(submission, before) === undefined ? deleteContent(db, submission) : 0;
 }
@@ -124,7 +126,8 @@ function eraseMessage(db: Transaction, id: Buffer, submission: Buffer): void {
   eraseEvents(db, id);
   db.sql('DELETE FROM attempts WHERE message_id = +?').run(id);
   db.sql('DELETE FROM messages WHERE id = +?').run(id);
-  if (db.sql('SELECT 1 FROM messages WHERE submission_id = +? LIMIT 1').get(submission) !== undefined) return;
+  const others = db.sql(`SELECT 1 FROM submissions s JOIN messages m ON ${OF_SUBMISSION} WHERE s.id = +? LIMIT 1`);
+  if (others.get(submission) !== undefined) return;
   deleteContent(db, submission);
   db.sql('DELETE FROM submissions WHERE id = +?').run(submission);
 }

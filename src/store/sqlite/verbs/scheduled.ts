@@ -4,6 +4,7 @@ import type { LaneNotice } from '../../submissions.ts';
 import type { Transaction, Work } from '../engine/connection.ts';
 import { type Row, toId } from '../engine/values.ts';
 import { laneOf, MESSAGE_COLUMNS, waitingFromRow } from './queue.ts';
+import { OF_SUBMISSION } from './submission-messages.ts';
 import { reasonAgainst } from './submissions.ts';
 
 export function scheduleVerbs(db: Transaction): Work<ScheduleStore> {
@@ -59,8 +60,8 @@ function moveScheduled(
   { sendAt, expiresAt }: ScheduledTimes,
 ): number {
   const move = db.sql(
-    `UPDATE messages SET due_at = +?, expires_at = +?
-     WHERE tenant_id = +? AND submission_id = +? AND state = 'scheduled'`,
+    `UPDATE messages AS m SET due_at = +?, expires_at = +? FROM submissions s
+     WHERE s.tenant_id = +? AND s.id = +? AND ${OF_SUBMISSION} AND m.state = 'scheduled'`,
   );
   const moved = move.run(sendAt, expiresAt, toId(tenantId), toId(submissionId)).changes;
   if (moved > 0) {
@@ -72,7 +73,7 @@ function moveScheduled(
 
 function findWaitingOf(db: Transaction, tenantId: string, submissionId: string): WaitingMessage[] {
   const rows = db.sql(
-    `SELECT ${MESSAGE_COLUMNS} WHERE m.tenant_id = +? AND m.submission_id = +? AND m.finished_at IS NULL
+    `SELECT ${MESSAGE_COLUMNS} WHERE s.tenant_id = +? AND s.id = +? AND ${OF_SUBMISSION} AND m.finished_at IS NULL
        AND m.state <> 'sending' ORDER BY m.id`,
   );
   return (rows.all(toId(tenantId), toId(submissionId)) as Row[]).map((row) => waitingFromRow(row));

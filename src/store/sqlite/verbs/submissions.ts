@@ -20,6 +20,7 @@ import { countAccepted } from './figures.ts';
 import { insertAttachments, labelsText, listsText } from './letters.ts';
 import { isCurrent } from './owners.ts';
 import { readSendingFacts } from './sending-facts.ts';
+import { messageRange, OF_SUBMISSION } from './submission-messages.ts';
 import { ownSuppressionReason, suppressionReason } from './suppressions.ts';
 import { linkWritten } from './written-mails.ts';
 
@@ -42,7 +43,7 @@ export function accept(db: Transaction, submission: NewSubmission): AcceptResult
   const examined = examine(db, submission);
   if ('kind' in examined) return replayOf(db, submission) ?? examined;
   const { accepted, rejected } = examined;
-  const replay = insertSubmission(db, submission, rejected);
+  const replay = insertSubmission(db, submission, { accepted, rejected });
   if (replay) return replay;
   const begin =
     submission.begin && accepted.length === 1 && isCurrent(db, submission.begin.owner) ? submission.begin : null;
@@ -126,7 +127,7 @@ function reasonAgainstService(db: Transaction, tenantId: string, address: string
 function insertSubmission(
   db: Transaction,
   submission: NewSubmission,
-  rejected: RejectedRecipient[],
+  { accepted, rejected }: Partition,
 ): AcceptResult | null {
   const content = db
     .sql('INSERT INTO contents (subject, html, text, headers, lists, attachments) VALUES (+?, +?, +?, +?, +?, +?)')
@@ -142,8 +143,8 @@ function insertSubmission(
     .sql(
       `INSERT INTO submissions (id, tenant_id, api_key_id, domain_id, content_id, idempotency_key, from_address,
          from_name, subject, rejected, labels, track_opens, track_clicks, send_at, source, header_message_id,
-         created_at)
-       VALUES (+?, +?, +?, +?, +?, +?, +?, +?, +?, +?, +?, +?, +?, +?, +?, +?, +?)
+         created_at, first_message, last_message)
+       VALUES (+?, +?, +?, +?, +?, +?, +?, +?, +?, +?, +?, +?, +?, +?, +?, +?, +?, +?, +?)
        ON CONFLICT (tenant_id, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING`,
     )
     .run(
@@ -164,6 +165,7 @@ function insertSubmission(
       submission.written?.source ?? null,
       submission.written?.messageId ?? null,
       submission.acceptedAt,
+      ...messageRange(accepted),
     );
   if (inserted.changes === 1) {
     insertAttachments(db, content.lastInsertRowid, submission);
@@ -225,11 +227,12 @@ export function readReceipt(db: Transaction, tenantId: string, idempotencyKey: s
 
 /** Of a row with the columns `id` and `rejected`. */
 export function receiptOf(db: Transaction, row: Row): SubmissionReceipt {
-  // Message IDs are assigned in the order of recipients, and sort in that order.
-  const messages = db.sql('SELECT id FROM messages WHERE submission_id = +? ORDER BY id').all(row.id) as Row[];
+  const messages = db.sql(
+    `SELECT m.id FROM submissions s JOIN messages m ON ${OF_SUBMISSION} WHERE s.id = +? ORDER BY m.id`,
+  );
   return {
     id: fromId(row.id),
-    messageIds: messages.map((message) => fromId(message.id)),
+    messageIds: (messages.all(row.id) as Row[]).map((message) => fromId(message.id)),
     rejected: JSON.parse(row.rejected as string) as RejectedRecipient[],
   };
 }

@@ -20,6 +20,7 @@ import type { Queries } from '../engine/statements.ts';
 import { fromId, type Row, toId } from '../engine/values.ts';
 import { COLUMN_LIST, figuresFromRow, figureValues, SUM_LIST } from './figure-columns.ts';
 import { labelsFromText } from './letters.ts';
+import { OF_SUBMISSION } from './submission-messages.ts';
 
 const DAY_HOURS = 24;
 
@@ -144,7 +145,7 @@ export function countLabelled(db: Queries, sums: TagSums, limit: number): Omit<T
   const rows = db
     .sql(
       `SELECT s.content_id, s.tenant_id, s.created_at / ${HOUR_MS} AS hour, s.labels,
-         (SELECT count(*) FROM messages m WHERE m.submission_id = s.id) AS messages
+         (SELECT count(*) FROM messages m WHERE ${OF_SUBMISSION}) AS messages
        FROM submissions s INDEXED BY submissions_labelled WHERE s.labels IS NOT NULL AND s.content_id > +?
        ORDER BY s.content_id LIMIT +?`,
     )
