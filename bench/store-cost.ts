@@ -7,7 +7,8 @@ import { parseArgs } from 'node:util';
 import { IdSource } from '../src/base/ids.ts';
 import { NO_TLS_POLICY, type PeerFacts } from '../src/base/outcome.ts';
 import { deliveredEvent } from '../src/events/delivery-events.ts';
-import type { ClaimedMessage, MessageUpdate } from '../src/store/queue.ts';
+import type { Owner } from '../src/store/owners.ts';
+import { type ClaimedMessage, type ClaimedUpdate, claimOf } from '../src/store/queue.ts';
 import { CHECKPOINT_LIMITS } from '../src/store/sqlite/engine/checkpoint-plan.ts';
 import { openSqliteStore } from '../src/store/sqlite/open.ts';
 import type { Store } from '../src/store/store.ts';
@@ -100,14 +101,19 @@ function newSubmission(sender: Sender): NewSubmission {
   };
 }
 
-async function send(store: Store, senders: Sender[], meter: Meter): Promise<void> {
+interface Scene {
+  store: Store;
+  owner: Owner;
+}
+
+async function send({ store, owner }: Scene, senders: Sender[], meter: Meter): Promise<void> {
   const submissions = Array.from({ length: group / recipientsEach }, (_, index) =>
     newSubmission(senders[index % senders.length]!),
   );
   const accepted = await meter.measure('accept', () => Promise.all(submissions.map(store.submissions.accept)));
   const lanes = new Set(accepted.flatMap(lanesOf));
   const now = Date.now();
-  const times = { now, dueAgainAt: [now + 300_000] };
+  const times = { owner, now, dueAgainAt: [now + 300_000] };
   const claims = await meter.measure('claim', () =>
     Promise.all([...lanes].map((lane) => store.queue.claim(lane, group, times))),
   );
@@ -120,9 +126,10 @@ function lanesOf(result: AcceptResult): number[] {
   return result.lanes.map(({ lane }) => lane);
 }
 
-function delivered(message: ClaimedMessage, now: number): MessageUpdate {
+function delivered(message: ClaimedMessage, now: number): ClaimedUpdate {
   const { id: messageId, tenantId, attempt } = message;
   return {
+    claim: claimOf(message),
     ...{ messageId, tenantId, at: now + 123, transition: { to: 'delivered' } },
     attempt: { messageId, tenantId, attempt, startedAt: now, outcome: 'delivered', peer: PEER },
     event: deliveredEvent({ id: ids.next(), at: now + 123 }, message, { peer: PEER, attempt }),
@@ -143,9 +150,11 @@ async function measure(): Promise<void> {
   });
   try {
     const senders = await Promise.all(Array.from({ length: 5 }, () => makeSender(store)));
+    const { owners } = await store.owners.takeSlots({ node: 'bench', slots: 1, now: Date.now(), leaseUntil: null });
+    const scene = { store, owner: owners[0]! };
     const [warmUp, meter] = [new Meter(), new Meter()];
-    for (let done = 0; done < WARM_UP_MESSAGES; done += group) await send(store, senders, warmUp);
-    for (let done = 0; done < messages; done += group) await send(store, senders, meter);
+    for (let done = 0; done < WARM_UP_MESSAGES; done += group) await send(scene, senders, warmUp);
+    for (let done = 0; done < messages; done += group) await send(scene, senders, meter);
     report(meter);
   } finally {
     await store.close();

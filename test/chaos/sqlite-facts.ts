@@ -49,9 +49,10 @@ function readMessages(db: Database.Database, tenant: Buffer): Map<string, Stored
     messages.set(id, { ...own, attemptNumbers: [], events: [] });
   }
   const attempts = db.prepare(
-    'SELECT message_id, number FROM attempts WHERE tenant_id = ? ORDER BY message_id, number',
+    `SELECT message_id, number FROM attempts WHERE tenant_id = @tenant
+     UNION ALL SELECT id, 1 FROM messages WHERE tenant_id = @tenant AND first_attempt_at IS NOT NULL ORDER BY 1, 2`,
   );
-  for (const row of attempts.iterate(tenant) as IterableIterator<{ message_id: Buffer; number: number }>) {
+  for (const row of attempts.iterate({ tenant }) as IterableIterator<{ message_id: Buffer; number: number }>) {
     messages.get(bytesToUuid(row.message_id))?.attemptNumbers.push(row.number);
   }
   return messages;

@@ -131,9 +131,10 @@ t.test(
     VALUES (?, ?, ?, 1, 'a@x.test', 'deferred', 2, 5, 9, 1, 0, 'cc', '192.0.2.1', 1, 0.5, 1)`;
     db.prepare(message).run(id, id, id);
     db.prepare('INSERT INTO link_hits VALUES (?, -1, ?, 3, 1, 1, 2, 2)').run(id, id);
-    const before = db.prepare('SELECT * FROM messages').get();
+    const before = db.prepare('SELECT * FROM messages').get() as object;
     migrate(db);
-    t.same(db.prepare('SELECT * FROM messages').get(), before, 'whatever the order of columns');
+    const after = { ...before, first_attempt_at: null };
+    t.same(db.prepare('SELECT * FROM messages').get(), after, 'whatever the order of columns');
     t.equal(db.prepare('SELECT hits FROM link_hits').pluck().get(), 3);
     t.same(db.pragma('foreign_key_check'), []);
     t.equal(db.pragma('foreign_keys', { simple: true }), 1, 'they count again');

@@ -3,6 +3,7 @@
 import path from 'node:path';
 import type Database from 'better-sqlite3';
 import t, { type Test } from 'tap';
+import { deliveredEvent } from '../../src/events/delivery-events.ts';
 import { openForReading } from '../../src/store/sqlite/engine/database-file.ts';
 import type { RowShape } from '../../src/store/sqlite/engine/statements.ts';
 import { WritingConnection } from '../../src/store/sqlite/engine/writing-connection.ts';
@@ -213,6 +214,20 @@ t.test('events are read in their order, from the cursor on', async (t) => {
   t.notMatch(list, 'TEMP B-TREE');
   const ofMessage = await planner.plansOf((store) => store.events.eventsOfMessage(tenant.id, message.id));
   t.equal(ofMessage, 'SEARCH events USING INDEX events_of_message (message_id=?)');
+});
+
+t.test('an attempt that only its event tells is found by its message', async (t) => {
+  const planner = await Planner.open(t);
+  const { bench } = planner;
+  const { domain } = await bench.sender('acme.test');
+  const message = await bench.sending(domain, 'a@x.test');
+  const update = bench.attempted(message, { to: 'delivered' });
+  const { peer, attempt } = update.attempt!;
+  const event = deliveredEvent(bench.event('email.delivered'), message, { peer, attempt });
+  await bench.store.queue.record([{ ...update, event }]);
+  const plans = await planner.plansOf((store) => store.queue.getMessage(message.id));
+  t.match(plans, 'SEARCH events USING INDEX events_of_message (message_id=?)');
+  t.notMatch(plans, /SCAN|TEMP B-TREE/);
 });
 
 t.test('the standing is read from the newest message backwards', async (t) => {

@@ -3,6 +3,8 @@ import fs from 'node:fs';
 import path from 'node:path';
 import Database from 'better-sqlite3';
 import t, { type Test } from 'tap';
+import { noPeer } from '../../src/base/outcome.ts';
+import { deliveredEvent } from '../../src/events/delivery-events.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { openContentReader } from '../../src/store/sqlite/verbs/contents.ts';
 import { testFolder } from '../support/test-folder.ts';
@@ -93,6 +95,27 @@ t.test('a message whose other rows are lost can be claimed and parked', async (t
   );
   await bench.store.queue.endWaiting(bench.update(claimed[0]!, { to: 'failed', reason: 'cancelled' }));
   t.equal((await bench.store.queue.listQueue({ limit: 9 })).length, 1);
+});
+
+t.test('a first attempt that its event tells has no row, and is lost only with the event', async (t) => {
+  const opened = await openStore(t);
+  const bench = new Bench(opened);
+  const { domain } = await bench.sender('acme.test');
+  const message = await bench.sending(domain, 'a@x.test');
+  const facts = { peer: noPeer('dot', 'taken'), attempt: 1 };
+  const update = bench.attempted(
+    message,
+    { to: 'delivered' },
+    deliveredEvent(bench.event('email.delivered'), message, facts),
+  );
+  update.attempt!.peer = facts.peer;
+  await bench.store.queue.record([update]);
+  const db = new Database(opened.file);
+  t.teardown(() => void db.close());
+  t.equal(db.prepare('SELECT count(*) FROM attempts').pluck().get(), 0);
+  t.strictSame((await bench.message(message.id)).attemptList, [update.attempt]);
+  db.exec("UPDATE events SET data = '{'");
+  t.match(await bench.message(message.id), { state: 'delivered', attempts: 1, attemptList: [] });
 });
 
 function mode(file: string): number {

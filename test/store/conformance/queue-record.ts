@@ -1,7 +1,10 @@
 // Conformance: what became of a message: every transition, written together with its attempt,
 // its event and its suppression.
 import type { Test } from 'tap';
-import type { ClaimedUpdate, Transition } from '../../../src/store/queue.ts';
+import type { PeerFacts } from '../../../src/base/outcome.ts';
+import { deliveredEvent } from '../../../src/events/delivery-events.ts';
+import type { NewEvent } from '../../../src/store/events.ts';
+import type { ClaimedMessage, ClaimedUpdate, Transition } from '../../../src/store/queue.ts';
 import { untried } from '../../support/first-slot.ts';
 import { type Bench, DUE_AGAIN_STEP_MS, T0 } from './harness.ts';
 
@@ -14,6 +17,13 @@ const NOTE = {
   rule: 'smtp 5.1.1',
   platformExpiresAt: T0 + 90 * 86_400_000,
 };
+const TLS = { version: 'TLSv1.3', cipher: 'TLS_AES_256_GCM_SHA384', verified: true };
+const PEER: PeerFacts = {
+  ...{ mx: 'mx.x.test', remoteIp: '2001:db8::1', stage: 'dot', smtpCode: 250, enhancedCode: '2.0.0', elapsedMs: 123 },
+  response: '250 2.0.0 Ok: “queued”',
+  tls: TLS,
+  tlsPolicy: { mode: 'none', failure: null },
+};
 const HARD: Transition = { to: 'bounced', bounce: 'hard', reason: 'no such user', suppress: NOTE };
 
 export const queueRecordCases = {
@@ -22,23 +32,75 @@ export const queueRecordCases = {
     const message = await bench.sending(domain, 'a@x.test');
     const event = bench.event('email.delivered', { delivery: { mx: 'mx.x.test' } });
     const update = bench.attempted(message, { to: 'delivered' }, event);
-    update.attempt!.peer = {
-      mx: 'mx.x.test',
-      remoteIp: '2001:db8::1',
-      stage: 'dot',
-      smtpCode: 250,
-      enhancedCode: '2.0.0',
-      response: '250 2.0.0 ok',
-      tls: { version: 'TLSv1.3', cipher: 'TLS_AES_256_GCM_SHA384', verified: true },
-      tlsPolicy: { mode: 'testing', failure: 'not named by the policy' },
-      elapsedMs: 123,
-    };
+    update.attempt!.peer = { ...PEER, tlsPolicy: { mode: 'testing', failure: 'not named by the policy' } };
     t.strictSame(await bench.store.queue.record([update]), ENDED);
     const stored = await bench.message(message.id);
     t.match(stored, { state: 'delivered', attempts: 1, dueAt: null, finishedAt: T0 + 1000, ambiguous: false });
     t.strictSame(stored.attemptList, [update.attempt]);
     const events = await bench.store.events.eventsOfMessage(tenant.id, message.id);
     t.strictSame(events, [{ ...event, tenantId: tenant.id, messageId: message.id }]);
+  },
+
+  'whatever an event tells of the attempt that delivered, all of the attempt is kept': async (
+    t: Test,
+    bench: Bench,
+  ) => {
+    const { domain } = await bench.sender('acme.test');
+    const failure = 'the certificate is not valid';
+    const changes: Record<string, Partial<PeerFacts>> = {
+      'as usual': {},
+      'without any code': { smtpCode: null, enhancedCode: null, response: 'taken' },
+      'in clear text': { tls: null },
+      'in clear text, while a policy is tested': { tls: null, tlsPolicy: { mode: 'testing', failure: null } },
+      'under a policy': { tlsPolicy: { mode: 'enforce', failure: null } },
+      'against a policy': { tlsPolicy: { mode: 'testing', failure } },
+      'in clear text after a failure': { tls: null, tlsPolicy: { mode: 'none', failure } },
+      'over TLS that is not verified': { tls: { version: 'TLSv1.2', cipher: 'A', verified: false } },
+      'after another host': {
+        tried: [{ ...PEER, ...{ mx: 'mx2.x.test', ip: '192.0.2.2', port: 25, stage: 'connect' } }],
+      },
+      'at another stage': { stage: 'data' },
+    };
+    for (const [name, change] of Object.entries(changes)) {
+      const peer = { ...PEER, ...change };
+      for (const attempt of [1, 2]) {
+        const message = { ...(await bench.sending(domain, 'a@x.test')), attempt };
+        const data = deliveredEvent(bench.event('email.delivered'), { ...message, subject: 'é' }, { peer, attempt });
+        const update = bench.attempted(message, { to: 'delivered' }, data);
+        update.attempt!.peer = peer;
+        await bench.store.queue.record([update]);
+        t.strictSame((await bench.message(message.id)).attemptList, [update.attempt], `${name}, attempt ${attempt}`);
+      }
+    }
+  },
+
+  'an attempt is kept that its event does not tell': async (t: Test, bench: Bench) => {
+    const { domain } = await bench.sender('acme.test');
+    const changes: Partial<PeerFacts>[] = [
+      ...[{ mx: 'other' }, { remoteIp: 'other' }, { smtpCode: 251 }, { enhancedCode: '2.1.5' }, { response: 'other' }],
+      ...[
+        { elapsedMs: 124 },
+        { tls: null },
+        { tls: { ...TLS, version: 'other' } },
+        { tls: { ...TLS, cipher: 'other' } },
+      ],
+      ...[{ tls: { ...TLS, verified: false } }, { tlsPolicy: { mode: 'enforce', failure: null } } as const],
+    ];
+    const others: ((message: ClaimedMessage) => NewEvent | null)[] = [
+      () => null,
+      () => bench.event('email.delivered'),
+      ...changes.map((change) => (message: ClaimedMessage) => {
+        const facts = { peer: { ...PEER, ...change }, attempt: 1 };
+        return deliveredEvent(bench.event('email.delivered'), message, facts);
+      }),
+    ];
+    for (const eventOf of others) {
+      const message = await bench.sending(domain, 'a@x.test');
+      const update = bench.attempted(message, { to: 'delivered' }, eventOf(message));
+      update.attempt!.peer = PEER;
+      await bench.store.queue.record([update]);
+      t.strictSame((await bench.message(message.id)).attemptList, [update.attempt]);
+    }
   },
 
   deferred: async (t: Test, bench: Bench) => {

@@ -393,7 +393,7 @@ CREATE TABLE "messages" (
  complaint_weight REAL,
  created_at INTEGER NOT NULL,
  finished_at INTEGER
-) STRICT, WITHOUT ROWID;
+, first_attempt_at INTEGER) STRICT, WITHOUT ROWID;
 
 CREATE INDEX messages_due ON messages (lane, due_at, id) WHERE state IN ('queued', 'deferred') AND parked = 0;
 

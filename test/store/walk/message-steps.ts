@@ -2,7 +2,8 @@
 import { atStep } from '../../../src/base/backoff.ts';
 import { DAY_MS, HOUR_MS } from '../../../src/base/clock.ts';
 import { Fault } from '../../../src/base/errors.ts';
-import { noPeer } from '../../../src/base/outcome.ts';
+import { noPeer, type PeerFacts } from '../../../src/base/outcome.ts';
+import { deliveredEvent } from '../../../src/events/delivery-events.ts';
 import type { EventType, NewEvent } from '../../../src/store/events.ts';
 import type { HardBounceNote, MessageUpdate, Transition } from '../../../src/store/queue.ts';
 import type { AcceptResult, NewSubmission } from '../../../src/store/submissions.ts';
@@ -157,10 +158,14 @@ const EVENT_OF = {
   canceled: 'email.canceled',
 } as const;
 
-function eventOf(walk: Walk, { to }: Transition): NewEvent | null {
+/** Some of deliveries tell all of their attempt, as couriers' do; then it is kept in another way. */
+function eventOf(walk: Walk, { to }: Transition, facts: { peer: PeerFacts; attempt: number }): NewEvent | null {
   if (to === 'parked' || (to === 'deferred' && walk.chance(0.5))) return null;
-  return newEvent(walk, EVENT_OF[to]);
+  const event = newEvent(walk, EVENT_OF[to]);
+  return to === 'delivered' && walk.chance(0.7) ? deliveredEvent(event, NO_SUBJECT, facts) : event;
 }
+
+const NO_SUBJECT = { id: '', submissionId: '', from: '', recipient: '', subject: '', labels: null, fromDomain: '' };
 
 function randomUpdate(walk: Walk, message: ModelMessage): MessageUpdate {
   const { id: messageId, tenantId, attempts: number } = message;
@@ -174,7 +179,7 @@ function randomUpdate(walk: Walk, message: ModelMessage): MessageUpdate {
     outcome,
     peer: noPeer('dot', 'said'),
   } as const;
-  const event = eventOf(walk, transition);
+  const event = eventOf(walk, transition, attempt);
   return {
     messageId,
     tenantId,

@@ -79,7 +79,7 @@ export function getMessage(db: Queries, id: string): MessageDetail | null {
     subject: row.subject as string,
     labels: labelsFromRow(row),
     source: row.source as MessageDetail['source'],
-    attemptList: attemptsOf(db, id),
+    attemptList: attemptsOf(db, row),
   };
 }
 

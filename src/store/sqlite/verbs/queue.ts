@@ -13,7 +13,7 @@ import type {
 import type { LaneNotice } from '../../submissions.ts';
 import type { Transaction, Work } from '../engine/connection.ts';
 import { fromId, type Row, toFlag, toId } from '../engine/values.ts';
-import { insertAttempt } from './attempts.ts';
+import { insertAttempt, startOfFirstAttempt } from './attempts.ts';
 import { countOpenMessages } from './domains.ts';
 import { insertEvent } from './events.ts';
 import { labelsFromRow } from './letters.ts';
@@ -120,7 +120,7 @@ function recordLate(db: Transaction, update: MessageUpdate): boolean {
   if (attempt === null) return false;
   const open = db.sql(
     `SELECT m.attempts FROM messages m WHERE m.id = +@id AND m.tenant_id = +@tenant AND m.attempts >= +@attempt
-       AND NOT EXISTS (SELECT 1 FROM attempts a WHERE a.message_id = +@id AND a.number = +@attempt)`,
+       AND (m.first_attempt_at IS NULL OR +@attempt > 1) AND NOT EXISTS (SELECT 1 FROM attempts a WHERE a.message_id = +@id AND a.number = +@attempt)`,
     'column',
   );
   const of = { id: toId(update.messageId), tenant: toId(update.tenantId), attempt: attempt.attempt };
@@ -133,25 +133,28 @@ function recordLate(db: Transaction, update: MessageUpdate): boolean {
 
 /** With a claim only while that is the message's. */
 function applyUpdate(db: Transaction, update: MessageUpdate, claim: Claim | null): boolean {
-  if (!moveMessage(db, update, claim)) return false;
-  if (update.attempt) insertAttempt(db, update.attempt);
+  const firstAttemptAt = startOfFirstAttempt(update);
+  if (!moveMessage(db, update, { claim, firstAttemptAt })) return false;
+  if (update.attempt && firstAttemptAt === null) insertAttempt(db, update.attempt);
   if (update.event) insertEvent(db, update, update.event);
   return true;
 }
 
 /*
  * States of a message. scheduled: its time has not come; due_at is that time. queued: accepted, never tried. sending: its
- * lane's owner has it, in the attempt that `attempts` counts; due_at says when it is retried if that attempt vanishes. deferred: an attempt failed temporarily; it waits for a retry. delivered, bounced (a permanent
- * rejection) , failed (expired) and canceled are final; a later report can still turn delivered into bounced. parked
- * is not a state but a mark on a waiting message that can't be read: it keeps its state and waits for an operator.
+ * lane's owner has it, in the attempt that `attempts` counts; due_at says when it is retried if that attempt vanishes.
+ * deferred: an attempt failed temporarily; it waits for a retry. delivered, bounced (a permanent rejection), failed
+ * (expired) and canceled are final; a later report can still turn delivered into bounced. parked is not a state but a mark
+ * on a waiting message that can't be read: it keeps its state and waits for an operator.
  * False when the message is already finished, or not in this claim any more: another caller was first, and nothing changes.
  */
 function moveMessage(
   db: Transaction,
-  { messageId, tenantId, at, transition, event }: MessageUpdate,
-  claim: Claim | null,
+  update: MessageUpdate,
+  { claim, firstAttemptAt }: { claim: Claim | null; firstAttemptAt: number | null },
 ): boolean {
-  const key = keyOf({ messageId, tenantId }, claim);
+  const { transition, event } = update;
+  const key = keyOf(update, claim);
   if (transition.to === 'parked') {
     const park = db.sql(
       `UPDATE messages SET state = 'deferred', parked = 1, due_at = NULL, last_reason = +?
@@ -167,7 +170,7 @@ function moveMessage(
     const { dueAt, reason, ambiguous } = transition;
     return defer.run(dueAt, reason, toFlag(ambiguous), toFlag(event !== null), ...key).changes === 1;
   }
-  return finish(db, { messageId, tenantId, at, claim }, transition);
+  return finish(db, update, { transition, claim, firstAttemptAt });
 }
 
 const OPEN = 'WHERE id = +? AND tenant_id = +? AND finished_at IS NULL';
@@ -184,18 +187,24 @@ function keyOf({ messageId, tenantId }: Pick<MessageUpdate, 'messageId' | 'tenan
 
 function finish(
   db: Transaction,
-  message: { messageId: string; tenantId: string; at: number; claim: Claim | null },
-  transition: Exclude<Transition, { to: 'deferred' | 'parked' }>,
+  message: { messageId: string; tenantId: string; at: number },
+  end: {
+    transition: Exclude<Transition, { to: 'deferred' | 'parked' }>;
+    claim: Claim | null;
+    firstAttemptAt: number | null;
+  },
 ): boolean {
+  const { transition, claim, firstAttemptAt } = end;
   const id = toId(message.messageId);
-  const end = db.sql(
-    `UPDATE messages SET state = +?, bounce = +?, due_at = NULL, last_reason = +?, ambiguous = 0, parked = 0, finished_at = +?
-     ${whereOf(message.claim)}`,
+  const finish = db.sql(
+    `UPDATE messages SET state = +?, bounce = +?, due_at = NULL, last_reason = +?, ambiguous = 0, parked = 0,
+       first_attempt_at = +?, finished_at = +?
+     ${whereOf(claim)}`,
   );
   const reason = transition.to === 'delivered' ? null : transition.reason;
   const bounce = transition.to === 'bounced' ? transition.bounce : null;
-  const key = keyOf(message, message.claim);
-  if (end.run(transition.to, bounce, reason, message.at, ...key).changes === 0) return false;
+  const facts = [transition.to, bounce, reason, firstAttemptAt, message.at];
+  if (finish.run(...facts, ...keyOf(message, claim)).changes === 0) return false;
   if (transition.to === 'bounced' && transition.suppress) suppressHardBounce(db, message, transition.suppress);
   const submission = db
     .sql('SELECT s.domain_id FROM messages m JOIN submissions s ON s.id = m.submission_id WHERE m.id = +?')
