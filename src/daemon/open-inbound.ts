@@ -71,13 +71,14 @@ export interface IncomingParts {
 }
 
 export function openIncoming(config: Config, foundation: Foundation, parts: IncomingParts): Promise<Inbound> {
-  const { store, clock, ids, log, identity, intake, metrics, bounceRules: rules } = foundation;
+  const { store, ownership, clock, ids, log, identity, intake, metrics, bounceRules: rules } = foundation;
   const { smtp, submission, service, retention, dmarc } = config;
   const { resolver, reputation, send } = parts;
   const { tls_cert: certFile, tls_key: keyFile } = smtp;
   const tls = certFile && keyFile ? { certFile, keyFile } : parts.tls;
   return startInbound({
     store,
+    ownership,
     clock,
     ids,
     log,

@@ -15,7 +15,7 @@ import {
 import type {
   DmarcLimits,
   DmarcReportRecord,
-  InboundUpdate,
+  InboundOutcome,
   InboundVerdict,
   WaitingInboundMail,
 } from '../store/inbound.ts';
@@ -38,7 +38,7 @@ const MAX_FILES = 5;
 export async function readDmarcMail(
   mail: WaitingInboundMail,
   { store, limits, proveSender }: DmarcKit,
-): Promise<Omit<InboundUpdate, 'seq' | 'at'> | null> {
+): Promise<InboundOutcome | null> {
   const found = await findReport(mail.content);
   if (found === null) return null;
   if (found.kind === 'tls_report') return { verdict: tlsVerdict(found), action: null };
@@ -48,7 +48,7 @@ export async function readDmarcMail(
   return judgeReport(mail, found.report, { store, limits, proveSender });
 }
 
-type Judged = Omit<InboundUpdate, 'seq' | 'at'>;
+type Judged = InboundOutcome;
 
 /** Queries DNS last, and only for a report that changes something. */
 async function judgeReport(mail: WaitingInboundMail, report: DmarcReport, kit: DmarcKit): Promise<Judged> {

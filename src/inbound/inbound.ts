@@ -8,6 +8,7 @@ import type { TlsFiles, TlsSource } from '../http/tls-files.ts';
 import type { Logger } from '../observe/log.ts';
 import type { Resolver } from '../protocol/dns/resolver.ts';
 import { readInboundMail } from '../protocol/mail/inbound/read-inbound-mail.ts';
+import type { Ownership } from '../store/owners.ts';
 import type { Store, StoreVerbs } from '../store/store.ts';
 import { type DmarcKit, readDmarcMail } from './dmarc.ts';
 import { proveSender } from './dmarc-sender.ts';
@@ -24,6 +25,7 @@ export interface InboundKit {
   };
   store: Pick<Store, 'inbound'> &
     StoreVerbs<{ domains: 'findVerifiedHolder'; suppressions: 'forgetExpiredSuppressions' }>;
+  ownership: Ownership;
   resolver: Resolver;
   rules: BounceRules;
   service: { bouncesDomain: string; dmarcReportAddress: string; dkimDomain: string; operatorAddress: string | null };
@@ -63,6 +65,7 @@ export async function startInbound(kit: InboundKit): Promise<Inbound> {
   const passOn = new PassOn({ operatorAddress, recipients, clock, log, send: kit.send });
   const processor = new InboundProcessor({
     store,
+    ownership: kit.ownership,
     clock,
     log,
     onRecorded: kit.onRecorded,

@@ -6,7 +6,7 @@ import { describeError } from '../base/errors.ts';
 import type { IdSource } from '../base/ids.ts';
 import type { Logger } from '../observe/log.ts';
 import type { SmtpReply } from '../smtp-listener/smtp-reply.ts';
-import type { ContentQuota, NewInboundMail } from '../store/inbound.ts';
+import type { ContentQuota, InboundReception, NewInboundMail } from '../store/inbound.ts';
 import type { StoreVerbs } from '../store/store.ts';
 import type { Received, Refusal } from './reception.ts';
 
@@ -24,7 +24,7 @@ export interface MailKeeperKit {
 /** `cut`: kept without its end. */
 export type ReceptionOutcome = 'kept' | 'cut' | 'not_stored' | Refusal;
 
-export type Envelope = Omit<NewInboundMail, 'id' | 'receivedAt' | 'content'>;
+export type Envelope = Omit<InboundReception, 'id' | 'receivedAt'>;
 
 const TOO_MUCH_WAITS: SmtpReply = { code: 452, text: '4.2.2 Too much mail for this address waits; try again later' };
 export const NOT_STORED: SmtpReply = { code: 451, text: '4.3.0 The mail could not be stored; try again later' };

@@ -5,12 +5,14 @@ import type { Clock } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
 import type { Logger } from '../observe/log.ts';
 import * as mailLog from '../observe/mail-log.ts';
-import type { InboundResult, InboundUpdate, ReportedMessage, WaitingInboundMail } from '../store/inbound.ts';
+import type { InboundOutcome, InboundResult, ReportedMessage, WaitingInboundMail } from '../store/inbound.ts';
+import type { Ownership } from '../store/owners.ts';
 import type { StoreVerbs } from '../store/store.ts';
 import type { ProcessedMail } from './process-mail.ts';
 
 export interface MailWorkKit {
   store: StoreVerbs<{ inbound: 'recordInbound' }>;
+  ownership: Ownership;
   process(mail: WaitingInboundMail, mayDefer: boolean): Promise<ProcessedMail>;
   /** Called after the commit, with what was actually done. */
   onRecorded?(recorded: Recorded): void;
@@ -20,9 +22,9 @@ export interface MailWorkKit {
 
 export interface Recorded {
   mail: WaitingInboundMail;
-  update: Omit<InboundUpdate, 'seq' | 'at'>;
+  update: InboundOutcome;
   message: ReportedMessage | null;
-  result: InboundResult;
+  result: Extract<InboundResult, { kind: 'recorded' }>;
 }
 
 export type Worked =
@@ -31,6 +33,13 @@ export type Worked =
   | { kind: 'later' }
   /** It still waits in the store. */
   | { kind: 'failed'; error: unknown; storeFails: boolean };
+
+type UnchangedReason = Extract<InboundResult, { kind: 'unchanged' }>['why'];
+
+const WHY_DROPPED: Record<UnchangedReason, string> = {
+  processed: 'it had been processed before',
+  not_owner: 'another node owns its slot',
+};
 
 /** A mail that fails this often, while the store works, is itself the cause. */
 const MAX_FAULTS = 10;
@@ -46,7 +55,9 @@ export class MailWork {
 
   /** `mayDefer`: whether it may be processed later. */
   async workOn(mail: WaitingInboundMail, mayDefer: boolean): Promise<Worked> {
-    const { store, clock, onRecorded } = this.#kit;
+    const { store, ownership, clock, onRecorded } = this.#kit;
+    const owner = ownership.of(mail.slot);
+    if (owner === null) return this.#drop(mail, 'not_owner');
     let outcome: ProcessedMail;
     try {
       outcome = await this.#kit.process(mail, mayDefer);
@@ -59,14 +70,22 @@ export class MailWork {
     const { update, message } = outcome;
     let result: InboundResult;
     try {
-      result = await store.inbound.recordInbound({ ...update, seq: mail.seq, at: clock.now() });
+      result = await store.inbound.recordInbound({ ...update, seq: mail.seq, at: clock.now(), owner });
     } catch (error) {
       return { kind: 'failed', error, storeFails: true };
     }
+    if (result.kind === 'unchanged') return this.#drop(mail, result.why);
     this.#faults.delete(mail.seq);
     const recorded = { mail, update, message, result };
     this.#log(recorded);
     onRecorded?.(recorded);
+    return { kind: 'done' };
+  }
+
+  /** Somebody else has processed the mail, or will: nothing was written, so nobody is notified. */
+  #drop({ id, seq }: WaitingInboundMail, why: UnchangedReason): Worked {
+    this.#faults.delete(seq);
+    this.#kit.log.info({ inbound_id: id }, `the result for an inbound mail was dropped: ${WHY_DROPPED[why]}`);
     return { kind: 'done' };
   }
 

@@ -10,7 +10,7 @@ import { MAX_ADDRESS_OCTETS, suppressionKeyOf } from '../protocol/mail/address.t
 import type { Complaint, DeliveryReport, InboundMail, KnownEnvelope } from '../protocol/mail/inbound/inbound-mail.ts';
 import type {
   InboundAction,
-  InboundUpdate,
+  InboundOutcome,
   InboundVerdict,
   ReportedMessage,
   WaitingInboundMail,
@@ -24,7 +24,7 @@ import { type InboundRecipient, type RecipientBook, type Role, recognise } from 
 
 /** The result for one mail. `later`: not yet, and nothing is recorded. */
 export type ProcessedMail =
-  | { kind: 'done'; update: Omit<InboundUpdate, 'seq' | 'at'>; message: ReportedMessage | null }
+  | { kind: 'done'; update: InboundOutcome; message: ReportedMessage | null }
   | { kind: 'later'; reason: string };
 
 export interface ProcessKit extends ProofKit {
@@ -37,7 +37,7 @@ export interface ProcessKit extends ProofKit {
   /** Why this group's hard bounces are doubted; null: they are trusted. */
   doubtOf(mxGroup: string | null): string | null;
   /** Reads a DMARC report; null: the mail is not one. */
-  readDmarc(mail: WaitingInboundMail): Promise<Omit<InboundUpdate, 'seq' | 'at'> | null>;
+  readDmarc(mail: WaitingInboundMail): Promise<InboundOutcome | null>;
   /** Forwards mail that a person wrote to a role, if configured. */
   passOn(mail: WaitingInboundMail, role: Role, about: { from: string; subject: string }): Promise<PassedOn>;
 }

@@ -34,9 +34,7 @@ const MAX_DELAYS = 10;
 const MAX_DELAYED = 500;
 /** Mails in progress are in memory in full: beyond this, the next one waits in the store. */
 const MAX_BYTES_AT_ONCE = 64 * 1024 * 1024;
-/** There is one daemon per database; several would have different names here. */
-const WORKER = 'daemon';
-/** More than are ever in progress or delayed, and those are the oldest waiting mails. */
+/** Of each slot. More than are ever in progress or delayed, and those are the oldest waiting mails. */
 const MAX_SUSPECTS = 1024;
 /** A mail in progress for longer is waiting for DNS: one that crashes the daemon doesn't yield its thread. */
 const ALONE_MS = SECOND_MS;
@@ -70,7 +68,7 @@ export class InboundProcessor {
 
   /** Begins with mail left by the last run. */
   async start(): Promise<void> {
-    const suspects = await this.#kit.store.inbound.noteInterruptedInbound(WORKER, MAX_SUSPECTS);
+    const suspects = await this.#kit.store.inbound.noteInterruptedInbound(this.#kit.ownership.all, MAX_SUSPECTS);
     if (suspects.length > 0) {
       this.#kit.log.info({ mails: suspects.length }, 'processing inbound mail left from the last run');
       this.#again = true;
@@ -129,7 +127,7 @@ export class InboundProcessor {
   }
 
   async #trySuspects(suspects: readonly InboundSuspect[]): Promise<void> {
-    const { store, clock, afterFaultMs = AFTER_FAULT_MS, turnMs = TURN_MS } = this.#kit;
+    const { store, ownership, clock, afterFaultMs = AFTER_FAULT_MS, turnMs = TURN_MS } = this.#kit;
     const reach = suspects.length + MAX_AT_ONCE + MAX_DELAYED;
     let turnBegan = clock.now();
     for (const { seq } of suspects) {
@@ -140,18 +138,18 @@ export class InboundProcessor {
       await this.#letOthersWork(reach, turnMs);
       turnBegan = clock.now();
     }
-    await store.inbound.noteInboundTrial(WORKER, null).catch((error: unknown) => this.#retryLater(error));
+    const onError = (error: unknown) => this.#retryLater(error);
+    await store.inbound.noteInboundTrial(ownership.all, null).catch(onError);
     // A mail still in progress at the stop may crash the daemon.
-    if (!this.#stopped)
-      await store.inbound.noteInboundReach(WORKER, null).catch((error: unknown) => this.#retryLater(error));
+    if (!this.#stopped) await store.inbound.noteInboundReach(ownership.all, null).catch(onError);
   }
 
   /** A crash in here is blamed on no mail: the mails in progress are among the next start's suspects. */
   async #letOthersWork(reach: number, turnMs: number): Promise<void> {
-    const { store, aloneMs = ALONE_MS } = this.#kit;
+    const { store, ownership, aloneMs = ALONE_MS } = this.#kit;
     try {
-      await store.inbound.noteInboundReach(WORKER, reach);
-      await store.inbound.noteInboundTrial(WORKER, null);
+      await store.inbound.noteInboundReach(ownership.all, reach);
+      await store.inbound.noteInboundTrial(ownership.all, null);
     } catch (error) {
       this.#retryLater(error);
       return;
@@ -177,11 +175,11 @@ export class InboundProcessor {
 
   /** False: the store failed. A crash in here counts as a try against this mail. */
   async #tryOne(seq: number): Promise<boolean> {
-    const { store, aloneMs = ALONE_MS } = this.#kit;
+    const { store, ownership, aloneMs = ALONE_MS } = this.#kit;
     const over = new AbortController();
     try {
-      await store.inbound.noteInboundTrial(WORKER, seq);
-      const [mail] = await store.inbound.waitingInbound(seq - 1, 1);
+      if (!(await store.inbound.noteInboundTrial(ownership.all, seq))) return true;
+      const [mail] = await store.inbound.waitingInbound(ownership.slots, seq - 1, 1);
       if (mail?.seq !== seq) return true;
       this.#begin(mail, 0);
       await Promise.race([this.#working.get(seq), pause(aloneMs, null, { signal: over.signal }).catch(() => {})]);
@@ -199,7 +197,9 @@ export class InboundProcessor {
     try {
       while (this.#again && !this.#stopped && this.#hasRoom && !this.#isSuspectsTurn) {
         this.#again = false;
-        const mails = await this.#kit.store.inbound.waitingInbound(this.#cursor, MAX_AT_ONCE - this.#working.size);
+        const { store, ownership } = this.#kit;
+        const limit = MAX_AT_ONCE - this.#working.size;
+        const mails = await store.inbound.waitingInbound(ownership.slots, this.#cursor, limit);
         for (const mail of mails) {
           this.#cursor = Math.max(this.#cursor, mail.seq);
           if (!this.#working.has(mail.seq) && !this.#delayed.has(mail.seq)) this.#begin(mail, 0);

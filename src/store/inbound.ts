@@ -2,6 +2,7 @@
 // that it was processed: a mail takes effect exactly once, whatever happens in between.
 import type { BounceType } from '../base/outcome.ts';
 import type { NewEvent } from './events.ts';
+import type { Owner } from './owners.ts';
 import type { HardBounceNote, MessageState } from './queue.ts';
 import type { Labels } from './submissions.ts';
 
@@ -31,7 +32,8 @@ export const INBOUND_EFFECTS = [
 ] as const;
 export type InboundEffect = (typeof INBOUND_EFFECTS)[number];
 
-export interface NewInboundMail {
+/** What is known of a mail when it comes in. */
+export interface InboundReception {
   id: string;
   receivedAt: number;
   remoteIp: string;
@@ -41,18 +43,26 @@ export interface NewInboundMail {
   /** Empty for the null sender. */
   mailFrom: string;
   recipients: string[];
+}
+
+export interface NewInboundMail extends InboundReception {
   content: Buffer;
+  /** Missing: the first. */
+  slot?: number;
 }
 
 /** A mail that was refused after its data. */
-export interface RefusedInboundMail extends Omit<NewInboundMail, 'content'> {
+export interface RefusedInboundMail extends InboundReception {
   /** As much as had arrived by then. */
   sizeBytes: number;
   /** The reply that its sender got. */
   reply: string;
 }
 
-export interface WaitingInboundMail extends NewInboundMail {
+export interface WaitingInboundMail extends InboundReception {
+  content: Buffer;
+  /** Only its owner may process the mail. */
+  slot: number;
   /** The order of arrival. */
   seq: number;
   /** How often a daemon died while it processed this mail alone. */
@@ -113,18 +123,24 @@ export type InboundAction =
   | { do: 'unsubscribe'; suppressionKey: string }
   | { do: 'dmarc'; report: DmarcReportRecord; limits: DmarcLimits };
 
-export interface InboundUpdate {
-  seq: number;
-  at: number;
+/** What processing a mail has led to. */
+export interface InboundOutcome {
   verdict: InboundVerdict;
   action: InboundAction | null;
 }
 
-/** What was really written: an action that no longer applies changes nothing, and the reason says so. */
-export interface InboundResult {
-  effect: InboundEffect;
-  reason: string;
+export interface InboundUpdate extends InboundOutcome {
+  seq: number;
+  at: number;
+  /** Who processed it. */
+  owner: Owner;
 }
+
+export type InboundResult =
+  /** What was really written: an action that no longer applies changes nothing, and the reason says so. */
+  | { kind: 'recorded'; effect: InboundEffect; reason: string }
+  /** Nothing was written: it had been processed before, or another node owns its slot. */
+  | { kind: 'unchanged'; why: 'processed' | 'not_owner' };
 
 /** For mails that prove no message: how much space their contents may take. The oldest make room. */
 export interface UnprovenQuota {
@@ -198,7 +214,7 @@ export interface DmarcDayRow extends DmarcReportRow {
 }
 
 /** A mail as lists show it. */
-export interface InboundMailRecord extends Omit<NewInboundMail, 'content'> {
+export interface InboundMailRecord extends InboundReception {
   sizeBytes: number;
   processedAt: number | null;
   kind: InboundKind | null;
@@ -223,22 +239,26 @@ export interface InboundStore {
   keepInbound(mail: NewInboundMail, quota?: ContentQuota): Promise<KeptInbound>;
   /** For people to read; beyond a limit the oldest are erased. */
   noteRefusedInbound(mail: RefusedInboundMail): Promise<void>;
-  /** Mails that are not processed yet, in the order of arrival, after `afterSeq`. */
-  waitingInbound(afterSeq: number, limit: number): Promise<WaitingInboundMail[]>;
+  /** Mails of these slots that are not processed yet, in the order of arrival, after `afterSeq`. */
+  waitingInbound(slots: readonly number[], afterSeq: number, limit: number): Promise<WaitingInboundMail[]>;
   /**
-   * When a worker starts: a mail that it was processing alone when it died gets one more try counted. Returns the first
-   * waiting mails, which it may have been processing, the least suspected first: `limit`, or its reach when that is
-   * larger. `worker` names the daemon across its restarts.
+   * When a node has taken slots: a mail that their previous owner was processing alone when it died gets one more try
+   * counted. Returns the first waiting mails, which that owner may have been processing, the least suspected first: of
+   * each slot `limit`, or its reach when that is larger. Here and below, owners whose epoch is over change nothing.
    */
-  noteInterruptedInbound(worker: string, limit: number): Promise<InboundSuspect[]>;
-  /** On disk before a worker processes this mail alone; null: it no longer does. */
-  noteInboundTrial(worker: string, seq: number | null): Promise<void>;
-  /** On disk before a worker processes more of the first waiting mails than usual at once; null: as usual. */
-  noteInboundReach(worker: string, mails: number | null): Promise<void>;
+  noteInterruptedInbound(owners: readonly Owner[], limit: number): Promise<InboundSuspect[]>;
+  /**
+   * On disk before these owners process this mail alone; null: they no longer do. False: it does not wait in their slots,
+   * so they must leave it.
+   */
+  noteInboundTrial(owners: readonly Owner[], seq: number | null): Promise<boolean>;
+  /** On disk before these owners process more of the first waiting mails than usual at once; null: as usual. */
+  noteInboundReach(owners: readonly Owner[], mails: number | null): Promise<void>;
   /** An operator wants an unreadable mail to be processed again. */
   retryInbound(id: string): Promise<RetriedInbound>;
   /** For a caller that has proved the ID by an HMAC. */
   findReported(messageId: string): Promise<ReportedMessage | null>;
+  /** Writes the outcome while the mail waits and the owner's epoch is its slot's. */
   recordInbound(update: InboundUpdate): Promise<InboundResult>;
 
   /** Newest first; `unknown` when no mail has the ID `before`. */

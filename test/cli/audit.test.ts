@@ -13,6 +13,7 @@ import type { WaitingInboundMail } from '../../src/store/inbound.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import { NO_ROUTE } from '../../src/store/suppressions.ts';
+import { takeFirstSlot } from '../support/first-slot.ts';
 import { newProgram } from '../support/program.ts';
 import { addWaitingMessage } from './waiting-message.ts';
 
@@ -124,10 +125,11 @@ async function retryUnreadable({ run, withStore }: Stage) {
   await withStore(async (store) => {
     const mail = { id, receivedAt: Date.now(), remoteIp: '192.0.2.1', ehloName: 'mx.x.test', tls: null, mailFrom: '' };
     await store.inbound.keepInbound({ ...mail, recipients: ['abuse@x.test'], content: Buffer.from('no header') });
-    const [{ seq }] = (await store.inbound.waitingInbound(0, 1)) as [WaitingInboundMail];
+    const [{ seq }] = (await store.inbound.waitingInbound([1], 0, 1)) as [WaitingInboundMail];
     const found = { kind: 'unreadable', effect: 'kept', reason: 'a test', digest: null, finding: {} } as const;
     const verdict = { ...found, messageId: null, tenantId: null };
-    await store.inbound.recordInbound({ seq, at: Date.now(), verdict, action: null });
+    const owner = await takeFirstSlot(store);
+    await store.inbound.recordInbound({ seq, at: Date.now(), owner, verdict, action: null });
   });
   return run('inbound', 'retry', id);
 }

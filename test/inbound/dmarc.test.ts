@@ -27,7 +27,14 @@ const TLS_JSON = Buffer.from(JSON.stringify(TLS_REPORT));
 
 function verdictOn(content: string) {
   const envelope = { id: '', receivedAt: Date.now(), remoteIp: '', ehloName: '', tls: null, mailFrom: 'a@big.test' };
-  const mail = { ...envelope, recipients: ['dmarc@b.test'], seq: 1, tries: 0, content: Buffer.from(content, 'latin1') };
+  const mail = {
+    ...envelope,
+    recipients: ['dmarc@b.test'],
+    slot: 1,
+    seq: 1,
+    tries: 0,
+    content: Buffer.from(content, 'latin1'),
+  };
   return readDmarcMail(mail, { store, limits, proveSender }).then(
     (update) => update && { ...update.verdict, action: update.action?.do, rows: rowsIn(update.action) },
   );

@@ -4,6 +4,7 @@ import { MailWork, type MailWorkKit, type Recorded } from '../../src/inbound/mai
 import type { ProcessedMail } from '../../src/inbound/process-mail.ts';
 import { silentLogger } from '../../src/observe/log.ts';
 import type { InboundUpdate, InboundVerdict, WaitingInboundMail } from '../../src/store/inbound.ts';
+import { Ownership } from '../../src/store/owners.ts';
 
 const VERDICT: InboundVerdict = {
   kind: 'human',
@@ -15,7 +16,8 @@ const VERDICT: InboundVerdict = {
   finding: {},
 };
 const DONE: ProcessedMail = { kind: 'done', update: { verdict: VERDICT, action: null }, message: null };
-const MAIL = { id: 'mail', seq: 7, remoteIp: '192.0.2.1' } as WaitingInboundMail;
+const OWNER = { slot: 2, epoch: 5 };
+const MAIL = { id: 'mail', seq: 7, slot: 2, remoteIp: '192.0.2.1' } as WaitingInboundMail;
 
 function setUp(change: Partial<MailWorkKit> = {}) {
   const updates: InboundUpdate[] = [];
@@ -25,10 +27,11 @@ function setUp(change: Partial<MailWorkKit> = {}) {
       inbound: {
         async recordInbound(update) {
           updates.push(update);
-          return { effect: 'kept', reason: update.verdict.reason };
+          return { kind: 'recorded', effect: 'kept', reason: update.verdict.reason };
         },
       },
     },
+    ownership: new Ownership([OWNER]),
     process: async () => DONE,
     onRecorded: (each) => void recorded.push(each),
     clock: { now: () => 1000 },
@@ -41,8 +44,27 @@ function setUp(change: Partial<MailWorkKit> = {}) {
 t.test('a mail that is processed is recorded, then told of', async (t) => {
   const { work, updates, recorded } = setUp();
   t.same(await work.workOn(MAIL, true), { kind: 'done' });
-  t.match(updates, [{ seq: 7, at: 1000, verdict: VERDICT, action: null }]);
+  t.match(updates, [{ seq: 7, at: 1000, owner: OWNER, verdict: VERDICT, action: null }]);
   t.match(recorded, [{ mail: { id: 'mail' }, result: { effect: 'kept', reason: 'because' } }]);
+});
+
+t.test('a result that changed nothing is told to nobody', async (t) => {
+  for (const why of ['processed', 'not_owner'] as const) {
+    const lines: string[] = [];
+    const log = { ...silentLogger, info: (_: unknown, text: string) => void lines.push(text) };
+    const store = { inbound: { recordInbound: async () => ({ kind: 'unchanged', why }) as const } };
+    const { work, recorded } = setUp({ store, log });
+    t.same(await work.workOn(MAIL, true), { kind: 'done' });
+    t.same(recorded, []);
+    t.match(lines, [/result for an inbound mail was dropped/]);
+  }
+});
+
+t.test('a mail in the slot of another node is not processed', async (t) => {
+  const process = async () => t.fail('it was processed');
+  const { work, recorded } = setUp({ process: process as unknown as MailWorkKit['process'] });
+  t.same(await work.workOn({ ...MAIL, slot: 3 }, true), { kind: 'done' });
+  t.same(recorded, []);
 });
 
 t.test('a mail that must wait is not recorded', async (t) => {

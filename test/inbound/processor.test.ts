@@ -8,6 +8,7 @@ import { InboundProcessor, type ProcessorKit } from '../../src/inbound/processor
 import { silentLogger } from '../../src/observe/log.ts';
 import type { InboundVerdict, NewInboundMail, WaitingInboundMail } from '../../src/store/inbound.ts';
 import type { Bench } from '../store/conformance/harness.ts';
+import { ownFirstSlot, takeFirstSlot } from '../support/first-slot.ts';
 import { until } from '../support/until.ts';
 import { openStore } from './store-kit.ts';
 
@@ -35,10 +36,12 @@ async function keep(bench: Bench, count: number): Promise<string[]> {
   return mails.map(({ id }) => id);
 }
 
-function processorOf(bench: Bench, change: Partial<ProcessorKit> = {}) {
+/** Takes the first slot, as each start does. */
+async function processorOf(bench: Bench, change: Partial<ProcessorKit> = {}) {
   const done: string[] = [];
   const processor = new InboundProcessor({
     store: bench.store,
+    ownership: await ownFirstSlot(bench.store),
     process: async (): Promise<ProcessedMail> => ({
       kind: 'done',
       update: { verdict: KEPT, action: null },
@@ -55,14 +58,54 @@ function processorOf(bench: Bench, change: Partial<ProcessorKit> = {}) {
 t.test('what waits at the start and what comes later', async (t) => {
   const bench = await openStore(t);
   const early = await keep(bench, 200);
-  const { processor, done } = processorOf(bench);
+  const { processor, done } = await processorOf(bench);
   await processor.start();
   const late = await keep(bench, 5);
   processor.notice();
   await until('all are done', () => done.length === 205);
   t.same([...done].sort(), [...early, ...late].sort(), 'each once');
-  t.same(await bench.store.inbound.waitingInbound(0, 10), []);
+  t.same(await bench.store.inbound.waitingInbound([1], 0, 10), []);
   await processor.stop();
+});
+
+t.test('mail in the slot of another node is left alone', async (t) => {
+  const bench = await openStore(t);
+  const foreign = mail(bench);
+  await bench.store.inbound.keepInbound({ ...foreign, slot: 2 });
+  const own = await keep(bench, 2);
+  const { processor, done } = await processorOf(bench);
+  await processor.start();
+  await until('its own are done', () => done.length === 2);
+  await processor.stop();
+  t.same([...done].sort(), own);
+  t.match(await bench.store.inbound.waitingInbound([2], 0, 10), [{ id: foreign.id, slot: 2 }]);
+});
+
+t.test('a node whose slot was taken over records nothing of what it has in hand', async (t) => {
+  const bench = await openStore(t);
+  await keep(bench, 1);
+  const begun = Promise.withResolvers<void>();
+  const end = Promise.withResolvers<void>();
+  const verdictOf = (reason: string): ProcessedMail => {
+    return { kind: 'done', update: { verdict: { ...KEPT, reason }, action: null }, message: null };
+  };
+  const late = await processorOf(bench, {
+    async process() {
+      begun.resolve();
+      await end.promise;
+      return verdictOf('late');
+    },
+  });
+  await late.processor.start();
+  await begun.promise;
+  const next = await processorOf(bench, { process: async () => verdictOf('next') });
+  end.resolve();
+  await late.processor.stop();
+  await next.processor.start();
+  await until('the next owner has done it', () => next.done.length === 1);
+  await next.processor.stop();
+  t.same(late.done, []);
+  t.match(await bench.store.inbound.getInbound(next.done[0]!), { mail: { reason: 'next' } });
 });
 
 t.test('a database that cannot be used for a moment', async (t) => {
@@ -71,15 +114,15 @@ t.test('a database that cannot be used for a moment', async (t) => {
   let faults = 2;
   const store: ProcessorKit['store'] = {
     inbound: {
-      waitingInbound: (after, limit) => bench.store.inbound.waitingInbound(after, limit),
-      noteInterruptedInbound: (worker, limit) => bench.store.inbound.noteInterruptedInbound(worker, limit),
-      noteInboundTrial: (worker, seq) => bench.store.inbound.noteInboundTrial(worker, seq),
-      noteInboundReach: (worker, mails) => bench.store.inbound.noteInboundReach(worker, mails),
+      waitingInbound: (...asked) => bench.store.inbound.waitingInbound(...asked),
+      noteInterruptedInbound: (...asked) => bench.store.inbound.noteInterruptedInbound(...asked),
+      noteInboundTrial: (...asked) => bench.store.inbound.noteInboundTrial(...asked),
+      noteInboundReach: (...asked) => bench.store.inbound.noteInboundReach(...asked),
       recordInbound: (update) =>
         faults-- > 0 ? Promise.reject(new Error('disk')) : bench.store.inbound.recordInbound(update),
     },
   };
-  const { processor, done } = processorOf(bench, { store });
+  const { processor, done } = await processorOf(bench, { store });
   await processor.start();
   await until('all are done', () => done.length === 3);
   t.same([...done].sort(), ids);
@@ -95,22 +138,22 @@ t.test('while the store takes no notes, nothing is begun', async (t) => {
     ...bench.store,
     inbound: {
       ...bench.store.inbound,
-      async waitingInbound(after, limit) {
+      async waitingInbound(...asked) {
         reads++;
-        return bench.store.inbound.waitingInbound(after, limit);
+        return bench.store.inbound.waitingInbound(...asked);
       },
       recordInbound: () => Promise.reject(new Error('disk')),
     },
   };
   const log = { ...silentLogger, error: () => failed.resolve() };
-  const { processor } = processorOf(bench, { store, log, afterFaultMs: 3_600_000 });
+  const { processor } = await processorOf(bench, { store, log, afterFaultMs: 3_600_000 });
   processor.notice();
   await failed.promise;
   const readsBefore = reads;
   await keep(bench, 1);
   processor.notice();
   // Another one that is told after it has read by then: so would this one have.
-  const other = processorOf(bench);
+  const other = await processorOf(bench);
   other.processor.notice();
   await until('the other one has worked', () => other.done.length > 0);
   t.equal(reads, readsBefore);
@@ -125,7 +168,7 @@ t.test('a mail that cannot be worked on is kept for a person in the end, and hol
     if (id === poison && ++looks > 0) throw new TypeError('a bug of ours');
     return { kind: 'done', update: { verdict: KEPT, action: null }, message: null };
   };
-  const { processor, done } = processorOf(bench, { process, afterFaultMs: 20 });
+  const { processor, done } = await processorOf(bench, { process, afterFaultMs: 20 });
   await processor.start();
   await until('all are done', () => done.length === 3);
   t.same([...done].sort(), [...others, poison].sort());
@@ -148,7 +191,7 @@ t.test('large mails are not all read at once', async (t) => {
     inHand--;
     return { kind: 'done', update: { verdict: KEPT, action: null }, message: null };
   };
-  const { processor, done } = processorOf(bench, { process });
+  const { processor, done } = await processorOf(bench, { process });
   await processor.start();
   await until('all are done', () => done.length === 14);
   t.ok(most <= 10, `${most} at once: two pages of the store, the last of which may begin just below the limit`);
@@ -163,12 +206,17 @@ t.test('what is not ripe is looked at again', async (t) => {
     if (++looks === 1) return { kind: 'later', reason: 'still being sent' };
     return { kind: 'done', update: { verdict: KEPT, action: null }, message: null };
   };
-  const { processor, done } = processorOf(bench, { process });
+  const { processor, done } = await processorOf(bench, { process });
   await processor.start();
   await until('it is done', () => done.length === 1);
   t.equal(looks, 2);
   await processor.stop();
 });
+
+/** What the next start finds. */
+async function interrupted(bench: Bench) {
+  return bench.store.inbound.noteInterruptedInbound([await takeFirstSlot(bench.store)], 1);
+}
 
 /** A daemon that reaches the first mail that `isFatal` names, and is killed in the middle of it. */
 async function killedAt(bench: Bench, isFatal: (id: string) => boolean): Promise<string[]> {
@@ -179,7 +227,7 @@ async function killedAt(bench: Bench, isFatal: (id: string) => boolean): Promise
   const outcome = { kind: 'done', update: { verdict: KEPT, action: null }, message: null } as const;
   const never = new Promise<never>(() => {});
   const alive = <T>(work: () => Promise<T>): Promise<T> => (isDead ? never : work());
-  const { processor } = processorOf(bench, {
+  const { processor } = await processorOf(bench, {
     async process(mail) {
       if (mail.tries >= 3) return processMail(mail, {} as ProcessKit, true);
       begun.push(mail.id);
@@ -201,7 +249,7 @@ async function killedAt(bench: Bench, isFatal: (id: string) => boolean): Promise
   await processor.start();
   await Promise.race([
     dead.promise.catch(() => {}),
-    until('nothing waits', async () => (await bench.store.inbound.waitingInbound(0, 1)).length === 0),
+    until('nothing waits', async () => (await bench.store.inbound.waitingInbound([1], 0, 1)).length === 0),
   ]);
   isDead = true;
   return begun;
@@ -223,9 +271,9 @@ t.test('a mail that waits while the daemon is killed is blamed for nothing', asy
   const ids = await keep(bench, 20);
   // Each daemon is killed at the mail that it begins first, and that is a different one each time.
   for (let ends = 0; ends < 8; ends++) t.equal((await killedAt(bench, () => true)).length, 1, 'one at a time');
-  const waiting = await bench.store.inbound.waitingInbound(0, 100);
+  const waiting = await bench.store.inbound.waitingInbound([1], 0, 100);
   t.equal(waiting.length, 20);
-  const { processor, done } = processorOf(bench, {
+  const { processor, done } = await processorOf(bench, {
     process: async (mail) => {
       if (mail.tries >= 3) return processMail(mail, {} as ProcessKit, true);
       return { kind: 'done', update: { verdict: KEPT, action: null }, message: null };
@@ -246,7 +294,7 @@ t.test('a suspect that waits for the DNS holds nobody up', async (t) => {
     if (id === slow) await answer.promise;
     return { kind: 'done', update: { verdict: KEPT, action: null }, message: null };
   };
-  const { processor, done } = processorOf(bench, { process, aloneMs: 5 });
+  const { processor, done } = await processorOf(bench, { process, aloneMs: 5 });
   await processor.start();
   await until('the others are done', () => done.length === 2);
   t.same([...done].sort(), others);
@@ -264,9 +312,9 @@ function gatedStore(bench: Bench, gate: Promise<unknown>) {
       noteInterruptedInbound: (...asked) => bench.store.inbound.noteInterruptedInbound(...asked),
       noteInboundReach: (...asked) => bench.store.inbound.noteInboundReach(...asked),
       recordInbound: (update) => bench.store.inbound.recordInbound(update),
-      async noteInboundTrial(worker, seq) {
+      async noteInboundTrial(owners, seq) {
         if (noted.push(seq) === 2) await gate;
-        return bench.store.inbound.noteInboundTrial(worker, seq);
+        return bench.store.inbound.noteInboundTrial(owners, seq);
       },
     },
   };
@@ -289,7 +337,7 @@ t.test('many suspects that wait for the DNS take turns with what comes later', a
     else t.equal(noted.at(-1), null, 'no suspect is noted meanwhile');
     return { kind: 'done', update: { verdict: KEPT, action: null }, message: null };
   };
-  const { processor, done } = processorOf(bench, { process, store, ...TURNS });
+  const { processor, done } = await processorOf(bench, { process, store, ...TURNS });
   await processor.start();
   const [late] = await keep(bench, 1);
   processor.notice();
@@ -302,7 +350,7 @@ t.test('many suspects that wait for the DNS take turns with what comes later', a
   t.same([...done].sort(), [...suspects, late!].sort(), 'each once');
   t.same(new Set(noted.filter((seq) => seq !== null)).size, 30, 'each suspect was noted');
   await processor.stop();
-  t.equal((await bench.store.inbound.noteInterruptedInbound('daemon', 1)).length, 0);
+  t.equal((await interrupted(bench)).length, 0);
 });
 
 t.test(
@@ -314,7 +362,7 @@ t.test(
     const lateIsKept = Promise.withResolvers<void>();
     const end = Promise.withResolvers<void>();
     let poison: string | undefined;
-    const { processor } = processorOf(bench, {
+    const { processor } = await processorOf(bench, {
       ...TURNS,
       store: gatedStore(bench, lateIsKept.promise).store,
       async process({ id }) {
@@ -328,7 +376,7 @@ t.test(
     processor.notice();
     lateIsKept.resolve();
     await isBegun.promise;
-    const next = await bench.store.inbound.noteInterruptedInbound('daemon', 1);
+    const next = await interrupted(bench);
     t.equal(next.length, 31, 'all that may have been in work');
     t.same(
       next.filter(({ tries }) => tries > 0),
@@ -349,7 +397,7 @@ t.test('what was kept as unreadable is worked on again when an operator says so'
     update: { verdict, action: null },
     message: null,
   });
-  const { processor, done } = processorOf(bench, { process });
+  const { processor, done } = await processorOf(bench, { process });
   await processor.start();
   await until('it is done', () => done.length === 1);
   verdict = KEPT;
@@ -361,7 +409,7 @@ t.test('what was kept as unreadable is worked on again when an operator says so'
 });
 
 t.test('a mail that outlived three ends of the daemon is read by nobody', async (t) => {
-  const waiting: WaitingInboundMail = { ...mail(await openStore(t)), seq: 1, tries: 3 };
+  const waiting: WaitingInboundMail = { ...mail(await openStore(t)), slot: 1, seq: 1, tries: 3 };
   const kit = { read: () => t.fail('it was read') } as unknown as ProcessKit;
   const outcome = await processMail(waiting, kit, true);
   t.match(outcome, { update: { verdict: { kind: 'unreadable', effect: 'kept', reason: /3 times/ }, action: null } });

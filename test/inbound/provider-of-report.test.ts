@@ -48,7 +48,17 @@ Diagnostic-Code: smtp; 550 Unknown user ann@docomo.ne.jp
 `;
 
 const WAITING: WaitingInboundMail = {
-  ...{ seq: 1, tries: 0, id: ID, receivedAt: 1, remoteIp: '192.0.2.1', ehloName: 'mx.test', tls: null, mailFrom: '' },
+  ...{
+    seq: 1,
+    slot: 1,
+    tries: 0,
+    id: ID,
+    receivedAt: 1,
+    remoteIp: '192.0.2.1',
+    ehloName: 'mx.test',
+    tls: null,
+    mailFrom: '',
+  },
   recipients: [`${makeReturnPath(ID, KEY)}@bounces.test`],
   content: Buffer.from(REPORT),
 };

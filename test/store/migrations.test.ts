@@ -187,6 +187,15 @@ t.test("tenants' hard bounces of before get the group of their domain", async (t
   ]);
 });
 
+t.test('the mail that may have crashed the daemon is still suspected after the upgrade', async (t) => {
+  const db = databaseOfVersion(t, 37);
+  db.exec(`INSERT INTO inbound_trials (worker, mail_seq) VALUES ('daemon', 7), ('walk', 8)`);
+  db.exec(`INSERT INTO inbound_reaches (worker, mails) VALUES ('daemon', 2000)`);
+  migrate(db);
+  t.same(db.prepare('SELECT slot, mail_seq FROM inbound_trials').raw().all(), [[1, 7]]);
+  t.same(db.prepare('SELECT slot, mails FROM inbound_reaches').raw().all(), [[1, 2000]]);
+});
+
 t.test('a newer database is refused and left as it is', async (t) => {
   const file = path.join(testFolder(t), 'postrider.db');
   const store = await openSqliteStore({ file });

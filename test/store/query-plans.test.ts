@@ -396,6 +396,7 @@ t.test("undoing a receiver's bad hour goes along what its group has said", async
 t.test('no verb reads a growing table from end to end', async (t) => {
   const planner = await Planner.open(t);
   const { bench } = planner;
+  const owner = await bench.owner();
   const { domain, tenant } = await bench.sender('acme.test');
   const message = await bench.sending(domain, 'a@x.test');
   const verbs: Record<string, (store: Store) => Promise<unknown>> = {
@@ -424,10 +425,10 @@ t.test('no verb reads a growing table from end to end', async (t) => {
       store.suppressions.undoHardBounces({ rule: 'r', since: T0, of: { tenantId: tenant.id } }, 10),
     forgetExpiredSuppressions: (store) => store.suppressions.forgetExpiredSuppressions(T0, 10),
     resultsSinceReview: (store) => store.reputation.resultsSinceReview(tenant.id, 1000),
-    waitingInbound: (store) => store.inbound.waitingInbound(0, 10),
-    noteInterruptedInbound: (store) => store.inbound.noteInterruptedInbound('one', 10),
-    noteInboundTrial: (store) => store.inbound.noteInboundTrial('one', null),
-    noteInboundReach: (store) => store.inbound.noteInboundReach('one', null),
+    waitingInbound: (store) => store.inbound.waitingInbound([1], 0, 10),
+    noteInterruptedInbound: (store) => store.inbound.noteInterruptedInbound([owner], 10),
+    noteInboundTrial: (store) => store.inbound.noteInboundTrial([owner], 7),
+    noteInboundReach: (store) => store.inbound.noteInboundReach([owner], null),
     retryInbound: (store) => store.inbound.retryInbound(message.id),
     findReported: (store) => store.inbound.findReported(message.id),
     'listInbound of a kind': (store) => store.inbound.listInbound({ kind: 'human', limit: 10 }),

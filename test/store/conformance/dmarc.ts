@@ -256,7 +256,7 @@ async function report(bench: Bench, change: Partial<DmarcReportRecord>, limits =
     ...{ recipients: ['dmarc@bounces.test'], content: Buffer.from('a report') },
   };
   await bench.store.inbound.keepInbound(mail);
-  const { seq } = (await bench.store.inbound.waitingInbound(0, 1000)).at(-1)!;
+  const { seq } = (await bench.store.inbound.waitingInbound([1], 0, 1000)).at(-1)!;
   const { sender = 'big.test' } = change;
   const usual = {
     organization: sender,
@@ -272,5 +272,8 @@ async function report(bench: Bench, change: Partial<DmarcReportRecord>, limits =
     finding: {},
   };
   const action: InboundAction = { do: 'dmarc', report: { ...usual, policy: {}, rows: [row({})], ...change }, limits };
-  return bench.store.inbound.recordInbound({ seq, at, verdict, action });
+  const result = await bench.recordInbound({ seq, at, verdict, action });
+  if (result.kind !== 'recorded') throw new Error(`it was not recorded: ${result.why}`);
+  const { effect, reason } = result;
+  return { effect, reason };
 }

@@ -5,6 +5,7 @@ import { IdSource } from '../../../src/base/ids.ts';
 import { noPeer } from '../../../src/base/outcome.ts';
 import type { Domain, NewDomain } from '../../../src/store/domains.ts';
 import type { EventType, NewEvent } from '../../../src/store/events.ts';
+import type { InboundResult, InboundUpdate } from '../../../src/store/inbound.ts';
 import type { Owner } from '../../../src/store/owners.ts';
 import {
   type ClaimedMessage,
@@ -69,6 +70,11 @@ export class Bench {
   owner(): Promise<Owner> {
     this.#owner ??= takeFirstSlot(this.store);
     return this.#owner;
+  }
+
+  /** By the owner of the first slot. */
+  async recordInbound(update: Omit<InboundUpdate, 'owner'>): Promise<InboundResult> {
+    return this.store.inbound.recordInbound({ ...update, owner: await this.owner() });
   }
 
   async tenant(change: Partial<Tenant> = {}): Promise<Tenant> {

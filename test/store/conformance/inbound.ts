@@ -9,79 +9,35 @@ export const inboundCases = {
   'what is kept waits in its order, and is read as it came': async (t: Test, bench: Bench) => {
     const mails = [mail(bench, { content: Buffer.from([0, 13, 10, 255]) }), mail(bench), mail(bench)];
     for (const one of mails) await bench.store.inbound.keepInbound(one);
-    const waiting = await bench.store.inbound.waitingInbound(0, 10);
+    const waiting = await bench.store.inbound.waitingInbound([1], 0, 10);
     t.strictSame(
-      waiting.map(({ seq, tries, ...rest }) => rest),
+      waiting.map(({ seq, slot, tries, ...rest }) => rest),
       mails,
     );
     t.same(
-      (await bench.store.inbound.waitingInbound(waiting[0]!.seq, 1)).map(({ id }) => id),
+      (await bench.store.inbound.waitingInbound([1], waiting[0]!.seq, 1)).map(({ id }) => id),
       [mails[1]!.id],
-    );
-  },
-
-  'a try counts against the mail that its worker worked on alone': async (t: Test, bench: Bench) => {
-    for (let count = 0; count < 3; count++) await bench.store.inbound.keepInbound(mail(bench));
-    const [first, second, third] = (await bench.store.inbound.waitingInbound(0, 10)).map(({ seq }) => seq);
-    t.same(await bench.store.inbound.noteInterruptedInbound('one', 2), [
-      { seq: first, tries: 0 },
-      { seq: second, tries: 0 },
-    ]);
-    await bench.store.inbound.noteInboundTrial('one', third!);
-    await bench.store.inbound.noteInboundTrial('one', first!);
-    await bench.store.inbound.noteInboundTrial('another', third!);
-    t.same(
-      await bench.store.inbound.noteInterruptedInbound('one', 10),
-      [
-        { seq: second, tries: 0 },
-        { seq: third, tries: 0 },
-        { seq: first, tries: 1 },
-      ],
-      'the suspect comes last',
-    );
-    t.match(await bench.store.inbound.noteInterruptedInbound('one', 10), [{}, {}, { seq: first, tries: 1 }], 'once');
-    await bench.store.inbound.noteInboundTrial('one', first!);
-    await bench.store.inbound.noteInboundTrial('one', null);
-    t.match(
-      await bench.store.inbound.noteInterruptedInbound('one', 10),
-      [{}, {}, { seq: first, tries: 1 }],
-      'it was let go',
-    );
-    await bench.store.inbound.noteInboundReach('one', 3);
-    t.equal((await bench.store.inbound.noteInterruptedInbound('one', 1)).length, 3, 'all in its reach');
-    t.equal((await bench.store.inbound.noteInterruptedInbound('two', 1)).length, 1, 'which is its own');
-    await bench.store.inbound.noteInboundReach('one', null);
-    t.equal((await bench.store.inbound.noteInterruptedInbound('one', 1)).length, 1);
-    await bench.store.inbound.noteInboundTrial('one', first!);
-    const verdict: InboundVerdict = {
-      ...{ kind: 'unreadable', effect: 'kept', reason: 'r', digest: null, messageId: null, tenantId: null },
-      finding: {},
-    };
-    await bench.store.inbound.recordInbound({ seq: first!, at: T0, verdict, action: null });
-    t.match(
-      (await bench.store.inbound.noteInterruptedInbound('one', 10)).map(({ seq }) => seq),
-      [second, third],
     );
   },
 
   'what was unreadable waits again when an operator wants it': async (t: Test, bench: Bench) => {
     const kept = mail(bench);
     await bench.store.inbound.keepInbound(kept);
-    const [waiting] = await bench.store.inbound.waitingInbound(0, 1);
+    const [waiting] = await bench.store.inbound.waitingInbound([1], 0, 1);
     const { seq } = waiting!;
     const record = (kind: 'unreadable' | 'human') =>
-      bench.store.inbound.recordInbound({
+      bench.recordInbound({
         ...{ seq, at: T0, action: null },
         verdict: { kind, effect: 'kept', reason: 'r', digest: null, messageId: null, tenantId: null, finding: {} },
       });
     t.equal(await bench.store.inbound.retryInbound(bench.id()), 'unknown');
     t.equal(await bench.store.inbound.retryInbound(kept.id), 'waiting_already');
-    await bench.store.inbound.noteInboundTrial('one', seq);
-    await bench.store.inbound.noteInterruptedInbound('one', 1);
+    await bench.store.inbound.noteInboundTrial([await bench.owner()], seq);
+    await bench.store.inbound.noteInterruptedInbound([await bench.owner()], 1);
     await record('unreadable');
     t.equal(await bench.store.inbound.retryInbound(kept.id), 'waits');
     t.match(await bench.store.inbound.getInbound(kept.id), { mail: { kind: null, effect: null, processedAt: null } });
-    t.match(await bench.store.inbound.waitingInbound(0, 10), [{ ...kept, seq, tries: 0 }]);
+    t.match(await bench.store.inbound.waitingInbound([1], 0, 10), [{ ...kept, seq, tries: 0 }]);
     await record('human');
     t.equal(await bench.store.inbound.retryInbound(kept.id), 'not_unreadable');
     await bench.store.inbound.retryInbound(kept.id);
@@ -100,7 +56,7 @@ export const inboundCases = {
       const event = bench.event('email.bounced');
       const note = { ...suppress, needsSecondTenant: true };
       const action: InboundAction = { do: 'bounce', bounce: 'hard', suppress: note, event };
-      await store.inbound.recordInbound(await updateFor(bench, message, { effect: 'bounced' }, action));
+      await bench.recordInbound(await updateFor(bench, message, { effect: 'bounced' }, action));
       return message.tenantId;
     };
     const first = await report('acme.test');
@@ -125,7 +81,7 @@ export const inboundCases = {
     const suppress = { suppressionKey: 'a@x.test', mxGroup: 'mx', rule: 'r', platformExpiresAt: T0 + 9 };
     const action: InboundAction = { do: 'bounce', bounce: 'hard', suppress, event };
     const update = await updateFor(bench, message, { effect: 'bounced', reason: 'gone' }, action);
-    t.strictSame(await bench.store.inbound.recordInbound(update), { effect: 'bounced', reason: 'gone' });
+    t.strictSame(await bench.recordInbound(update), { kind: 'recorded', effect: 'bounced', reason: 'gone' });
     t.match(await bench.message(message.id), { state: 'bounced', lastReason: 'gone', finishedAt: update.at });
     t.strictSame(
       (await bench.store.events.eventsOfMessage(message.tenantId, message.id)).map(({ id }) => id),
@@ -138,20 +94,16 @@ export const inboundCases = {
     t.match(await bench.store.suppressions.listPlatformSuppressions(page), [
       { address: 'a@x.test', mxGroup: 'mx', rule: 'r' },
     ]);
-    t.strictSame(await bench.store.inbound.waitingInbound(0, 10), []);
+    t.strictSame(await bench.store.inbound.waitingInbound([1], 0, 10), []);
 
-    t.strictSame(
-      await bench.store.inbound.recordInbound(update),
-      { effect: 'bounced', reason: 'gone' },
-      'the same mail again',
-    );
+    t.strictSame(await bench.recordInbound(update), { kind: 'unchanged', why: 'processed' }, 'the same mail again');
     const again = await updateFor(
       bench,
       message,
       { effect: 'bounced' },
       { ...action, event: bench.event('email.bounced') },
     );
-    t.match(await bench.store.inbound.recordInbound(again), {
+    t.match(await bench.recordInbound(again), {
       effect: 'none',
       reason: 'the message is bounced already',
     });
@@ -172,7 +124,7 @@ export const inboundCases = {
       return { do: 'bounce', bounce: 'soft', suppress: null, event: bench.event('email.bounced') };
     };
     const update = await updateFor(bench, message, { effect: 'bounced' }, bounce());
-    t.match(await bench.store.inbound.recordInbound(update), { effect: 'bounced' });
+    t.match(await bench.recordInbound(update), { effect: 'bounced' });
     t.match(await bench.message(message.id), { state: 'bounced', dueAt: null });
     await bench.store.domains.revokeDomain(domain.tenantId, domain.id);
     t.equal((await bench.openContents().read(message.id)).kind, 'unreadable', 'nothing else needed the key');
@@ -180,7 +132,7 @@ export const inboundCases = {
     const { domain: other } = await bench.sender('other.test');
     const { id } = await bench.queued(other, 'b@x.test');
     const waiting = await updateFor(bench, { id, tenantId: other.tenantId }, { effect: 'bounced' }, bounce());
-    t.match(await bench.store.inbound.recordInbound(waiting), { effect: 'none', reason: 'the message was never sent' });
+    t.match(await bench.recordInbound(waiting), { effect: 'none', reason: 'the message was never sent' });
     t.match(await bench.message(id), { state: 'queued' });
   },
 
@@ -192,7 +144,7 @@ export const inboundCases = {
     await bench.store.queue.endWaiting(bench.update(message, { to: 'canceled', reason: 'a mistake' }));
     const action: InboundAction = { do: 'bounce', bounce: 'soft', suppress: null, event: bench.event('email.bounced') };
     const update = await updateFor(bench, message, { effect: 'bounced' }, action);
-    t.match(await bench.store.inbound.recordInbound(update), { effect: 'none', reason: /is canceled already/ });
+    t.match(await bench.recordInbound(update), { effect: 'none', reason: /is canceled already/ });
     t.equal((await bench.message(message.id)).state, 'canceled');
     t.equal(await bench.store.figures.countOpenMessages(), 1, 'the other one still needs its key');
     t.equal((await bench.message(other.id)).state, 'sending');
@@ -212,7 +164,7 @@ export const inboundCases = {
       const event = bench.event('email.bounced', { tags, bounce: { type: 'hard', source: 'dsn' } });
       const action: InboundAction = { do: 'bounce', bounce: 'hard', suppress: null, event };
       const update = await updateFor(bench, message, { effect: 'bounced' }, action);
-      t.match(await bench.store.inbound.recordInbound(update), { effect: 'bounced' });
+      t.match(await bench.recordInbound(update), { effect: 'bounced' });
     }
     await countAll(bench.store);
     const [sum] = await bench.store.figures.providersOf(tenant.id, { fromHour: 0, untilHour: T0 });
@@ -231,7 +183,7 @@ export const inboundCases = {
       event: bench.event('email.bounced'),
     };
     const update = await updateFor(bench, { ...message, tenantId: tenant.id }, { effect: 'bounced' }, action);
-    t.match(await bench.store.inbound.recordInbound(update), { effect: 'none' });
+    t.match(await bench.recordInbound(update), { effect: 'none' });
     t.match(await bench.message(message.id), { state: 'delivered' });
   },
 
@@ -242,10 +194,10 @@ export const inboundCases = {
       return { do: 'complaint', suppressionKey: 'a@x.test', reason: 'complaint', weight: 0.5, event };
     };
     const first = await updateFor(bench, message, { effect: 'complained' }, complaint());
-    t.match(await bench.store.inbound.recordInbound(first), { effect: 'complained' });
+    t.match(await bench.recordInbound(first), { effect: 'complained' });
     await bench.store.suppressions.removeSuppression(message.tenantId, 'a@x.test', T0);
     const second = await updateFor(bench, message, { effect: 'complained' }, complaint());
-    t.match(await bench.store.inbound.recordInbound(second), { effect: 'none' });
+    t.match(await bench.recordInbound(second), { effect: 'none' });
     const page = { after: null, limit: 10 };
     t.strictSame(
       await bench.store.suppressions.listSuppressions(message.tenantId, page),
@@ -262,7 +214,7 @@ export const inboundCases = {
       const notice: InboundAction = { do: 'delay_notice', event: bench.event('email.deferred') };
       const verdict = { effect: 'deferred', digest: Buffer.from(digest) } as const;
       const update = await updateFor(bench, message, verdict, notice);
-      t.match(await bench.store.inbound.recordInbound(update), { effect });
+      t.match(await bench.recordInbound(update), { effect });
     }
     const types = (await bench.store.events.eventsOfMessage(message.tenantId, message.id)).map(({ type }) => type);
     t.same(types, ['email.complained', 'email.deferred', 'email.deferred']);
@@ -285,7 +237,7 @@ export const inboundCases = {
         policy: {},
         rows: [row],
       };
-      return bench.store.inbound.recordInbound(
+      return bench.recordInbound(
         await updateFor(
           bench,
           null,
@@ -307,7 +259,7 @@ export const inboundCases = {
     const ids: string[] = [];
     for (const kind of ['human', 'report', 'human'] as const) {
       const update = await updateFor(bench, kind === 'report' ? message : null, { kind, finding: { x: 1 } }, null);
-      await bench.store.inbound.recordInbound(update);
+      await bench.recordInbound(update);
       ids.push(update.id);
     }
     const list = async (filter: object) => {
@@ -332,7 +284,7 @@ export const inboundCases = {
     const refused = { ...envelope, sizeBytes: 7, reply: '554 5.6.11 no' };
     await bench.store.inbound.noteRefusedInbound(refused);
     const other = await updateFor(bench, null, { kind: 'human' }, null);
-    await bench.store.inbound.recordInbound(other);
+    await bench.recordInbound(other);
     const shown = {
       id: refused.id,
       kind: 'refused',
@@ -344,12 +296,12 @@ export const inboundCases = {
     t.match(await bench.store.inbound.listInbound({ kind: 'refused', limit: 10 }), [shown]);
     t.equal((await bench.store.inbound.listInbound({ kind: 'human', limit: 10 })).length, 1);
     t.match(await bench.store.inbound.getInbound(refused.id), { mail: shown, content: null });
-    t.strictSame(await bench.store.inbound.waitingInbound(0, 10), []);
+    t.strictSame(await bench.store.inbound.waitingInbound([1], 0, 10), []);
   },
 
   'of refused mails the newest thousand stay, and nothing else goes': async (t: Test, bench: Bench) => {
     const other = await updateFor(bench, null, { kind: 'human' }, null);
-    await bench.store.inbound.recordInbound(other);
+    await bench.recordInbound(other);
     const note = () => {
       const { content: _, ...envelope } = mail(bench);
       return bench.store.inbound.noteRefusedInbound({ ...envelope, sizeBytes: 7, reply: '554 5.6.11 no' });
@@ -364,12 +316,12 @@ export const inboundCases = {
     const keep = async (bytes: number, store?: ContentQuota) => {
       const one = mail(bench, { content: Buffer.alloc(bytes) });
       await bench.store.inbound.keepInbound(one, store);
-      const { seq } = (await bench.store.inbound.waitingInbound(0, 100)).find(({ id }) => id === one.id)!;
+      const { seq } = (await bench.store.inbound.waitingInbound([1], 0, 100)).find(({ id }) => id === one.id)!;
       const verdict: InboundVerdict = {
         ...{ kind: 'human', effect: 'kept', reason: 'because', digest: null },
         ...{ messageId: null, tenantId: null, finding: {} },
       };
-      await bench.store.inbound.recordInbound({ seq, at: T0, verdict, action: null });
+      await bench.recordInbound({ seq, at: T0, verdict, action: null });
       return one.id;
     };
     const bytesOf = async (id: string) => (await bench.store.inbound.getInbound(id))?.content?.length ?? null;
@@ -393,13 +345,13 @@ export const inboundCases = {
   'a full disk: contents go first, then the oldest days of reports': async (t: Test, bench: Bench) => {
     const seen = async (id: string) => (await bench.store.inbound.getInbound(id))?.content !== null;
     const asked = await updateFor(bench, null, { kind: 'report' }, null);
-    await bench.store.inbound.recordInbound(asked);
+    await bench.recordInbound(asked);
     const bounce = await keepReturned(bench, returnedStore(bench));
     const one = mail(bench);
     await bench.store.inbound.keepInbound(one, { of: 'unasked', maxBytes: 1e6 });
     t.equal(await bench.store.inbound.freeInboundSpace(10), 0, 'all still waits');
     await actOn(bench, bounce);
-    const { seq } = (await bench.store.inbound.waitingInbound(0, 10))[0]!;
+    const { seq } = (await bench.store.inbound.waitingInbound([1], 0, 10))[0]!;
     const row = { domain: 'acme.test', sourceIp: '192.0.2.1', disposition: 'none', dkim: 'pass', spf: 'fail' } as const;
     const rows = ['2026-01-01', '2026-01-02'].map((day) => ({ ...row, day, messages: 1 }));
     const report = {
@@ -412,7 +364,7 @@ export const inboundCases = {
       endsAt: T0,
     };
     const limits = { rowsPerDomainAndDay: 10, bytesPerDay: 1e6, largeReporters: [] };
-    await bench.store.inbound.recordInbound({
+    await bench.recordInbound({
       ...asked,
       seq,
       action: { do: 'dmarc', report: { ...report, policy: {}, rows }, limits },
@@ -433,13 +385,13 @@ export const inboundCases = {
 
   'what is old is forgotten, content first, and nothing that waits': async (t: Test, bench: Bench) => {
     const update = await updateFor(bench, null, { kind: 'human', effect: 'kept' }, null);
-    await bench.store.inbound.recordInbound(update);
+    await bench.recordInbound(update);
     await bench.store.inbound.keepInbound(mail(bench));
     await bench.store.inbound.forgetInbound({ content: T0 + 1, records: T0 }, 10);
     t.match(await bench.store.inbound.getInbound(update.id), { content: null });
     await bench.store.inbound.forgetInbound({ content: T0 + 1, records: T0 + 1 }, 10);
     t.equal(await bench.store.inbound.getInbound(update.id), null);
-    t.equal((await bench.store.inbound.waitingInbound(0, 10)).length, 1);
+    t.equal((await bench.store.inbound.waitingInbound([1], 0, 10)).length, 1);
     t.equal(await bench.store.inbound.forgetInbound({ content: T0 + 1, records: T0 + 1 }, 10), 0);
   },
 };
@@ -457,10 +409,10 @@ async function updateFor(
   message: { id: string; tenantId: string } | null,
   verdict: Partial<InboundVerdict>,
   action: InboundAction | null,
-): Promise<InboundUpdate & { id: string }> {
+): Promise<Omit<InboundUpdate, 'owner'> & { id: string }> {
   const kept = mail(bench);
   await bench.store.inbound.keepInbound(kept);
-  const { seq } = (await bench.store.inbound.waitingInbound(0, 100)).find(({ id }) => id === kept.id)!;
+  const { seq } = (await bench.store.inbound.waitingInbound([1], 0, 100)).find(({ id }) => id === kept.id)!;
   const whole: InboundVerdict = {
     ...{ kind: 'report', effect: 'none', reason: 'because', digest: null, finding: {} },
     messageId: message?.id ?? null,

@@ -56,10 +56,10 @@ export const returnedMailCases = {
     const message = await bench.sending(domain, 'a@x.test');
     await bench.store.queue.record([bench.attempted(message, { to: 'delivered' })]);
     const id = await keepReturned(bench, returnedStore(bench, { messageId: message.id, mailsPerDay: 0 }));
-    const { seq } = (await bench.store.inbound.waitingInbound(0, 1))[0]!;
+    const { seq } = (await bench.store.inbound.waitingInbound([1], 0, 1))[0]!;
     const { verdict } = keptUpdate({ effect: 'bounced', messageId: message.id, tenantId: message.tenantId });
     const action: InboundAction = { do: 'bounce', bounce: 'soft', suppress: null, event: bench.event('email.bounced') };
-    const result = await bench.store.inbound.recordInbound({ seq, at: T0, verdict, action });
+    const result = await bench.recordInbound({ seq, at: T0, verdict, action });
     t.match(result, { effect: 'bounced', reason: /content was not kept/ });
     t.match(await bench.message(message.id), { state: 'bounced' });
     t.equal(await bytesOf(bench, id), null);
@@ -81,18 +81,18 @@ export const returnedMailCases = {
     const first = await keepReturned(bench, store);
     await actOn(bench, first);
     for (let count = 0; count < 1003; count++) await keepReturned(bench, store);
-    const waiting = await bench.store.inbound.waitingInbound(0, 2000);
+    const waiting = await bench.store.inbound.waitingInbound([1], 0, 2000);
     t.equal(waiting.length, 1003, 'nothing that waits goes');
-    await Promise.all(waiting.map(({ seq }) => bench.store.inbound.recordInbound({ ...keptUpdate(), seq })));
+    await Promise.all(waiting.map(({ seq }) => bench.recordInbound({ ...keptUpdate(), seq })));
     t.equal((await bench.store.inbound.listInbound({ kind: 'human', limit: 2000 })).length, 1001);
     t.equal(await bytesOf(bench, first), 4);
   },
 
   'a mail beyond the bounds that may have ended the daemon can be tried again': async (t: Test, bench: Bench) => {
     const id = await keepReturned(bench, returnedStore(bench, { mailsPerDay: 0 }));
-    const { seq } = (await bench.store.inbound.waitingInbound(0, 1))[0]!;
-    await bench.store.inbound.noteInboundTrial('one', seq);
-    await bench.store.inbound.noteInterruptedInbound('one', 1);
+    const { seq } = (await bench.store.inbound.waitingInbound([1], 0, 1))[0]!;
+    await bench.store.inbound.noteInboundTrial([await bench.owner()], seq);
+    await bench.store.inbound.noteInterruptedInbound([await bench.owner()], 1);
     await actOn(bench, id, { kind: 'unreadable' });
     t.equal(await bench.store.inbound.retryInbound(id), 'waits');
   },
@@ -119,7 +119,7 @@ export async function keepReturned(
   return one.id;
 }
 
-function keptUpdate(change: Partial<InboundVerdict> = {}): Omit<InboundUpdate, 'seq'> {
+function keptUpdate(change: Partial<InboundVerdict> = {}): Omit<InboundUpdate, 'seq' | 'owner'> {
   const verdict: InboundVerdict = {
     ...{ kind: 'human', effect: 'kept', reason: 'because', digest: null },
     ...{ messageId: null, tenantId: null, finding: {} },
@@ -129,8 +129,8 @@ function keptUpdate(change: Partial<InboundVerdict> = {}): Omit<InboundUpdate, '
 }
 
 export async function actOn(bench: Bench, id: string, change: Partial<InboundVerdict> = {}): Promise<void> {
-  const { seq } = (await bench.store.inbound.waitingInbound(0, 2000)).find((one) => one.id === id)!;
-  await bench.store.inbound.recordInbound({ ...keptUpdate(change), seq });
+  const { seq } = (await bench.store.inbound.waitingInbound([1], 0, 2000)).find((one) => one.id === id)!;
+  await bench.recordInbound({ ...keptUpdate(change), seq });
 }
 
 export async function bytesOf(bench: Bench, id: string): Promise<number | null> {

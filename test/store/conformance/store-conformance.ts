@@ -12,6 +12,7 @@ import { domainCases } from './domains.ts';
 import { eventCases } from './events.ts';
 import { type OpenStore, runCases } from './harness.ts';
 import { inboundCases } from './inbound.ts';
+import { inboundOwnerCases } from './inbound-owners.ts';
 import { isolationCases } from './isolation.ts';
 import { keepingCases } from './keeping.ts';
 import { keyUseCases } from './key-uses.ts';
@@ -80,6 +81,7 @@ const GROUPS = {
   suppressions: suppressionCases,
   reputation: reputationCases,
   'inbound mail': inboundCases,
+  'owners of inbound mail': inboundOwnerCases,
   'mail that comes back for messages': returnedMailCases,
   'sums of DMARC reports': dmarcCases,
   webhooks: webhookCases,

@@ -305,7 +305,7 @@ CREATE TABLE inbound_mails (
  message_id BLOB,
  tenant_id BLOB,
  finding TEXT
-, refused_with TEXT) STRICT;
+, refused_with TEXT, slot INTEGER NOT NULL DEFAULT 1) STRICT;
 
 CREATE INDEX inbound_of_effect ON inbound_mails (effect, seq);
 
@@ -317,17 +317,17 @@ CREATE INDEX inbound_received ON inbound_mails (received_at);
 
 CREATE INDEX inbound_refused ON inbound_mails (seq) WHERE refused_with IS NOT NULL;
 
-CREATE INDEX inbound_waiting ON inbound_mails (seq) WHERE processed_at IS NULL;
+CREATE INDEX inbound_waiting ON inbound_mails (slot, seq) WHERE processed_at IS NULL;
 
-CREATE TABLE inbound_reaches (
- worker TEXT PRIMARY KEY,
+CREATE TABLE "inbound_reaches" (
+ slot INTEGER PRIMARY KEY,
  mails INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
+) STRICT;
 
-CREATE TABLE inbound_trials (
- worker TEXT PRIMARY KEY,
+CREATE TABLE "inbound_trials" (
+ slot INTEGER PRIMARY KEY,
  mail_seq INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
+) STRICT;
 
 CREATE TABLE "lanes" (
  id INTEGER PRIMARY KEY,

@@ -124,7 +124,7 @@ async function keepInbound(walk: Walk): Promise<void> {
   const content = Buffer.from('Subject: hello\r\n\r\nhello\r\n');
   const reception = { remoteIp: '192.0.2.1', ehloName: 'x.test', tls: null, mailFrom: '', recipients: ['b1@b.test'] };
   await walk.store.inbound.keepInbound({ id, receivedAt: walk.now, ...reception, content });
-  const [mail] = (await walk.store.inbound.waitingInbound(0, 1000)).filter((one) => one.id === id);
+  const [mail] = (await walk.store.inbound.waitingInbound([1], 0, 1000)).filter((one) => one.id === id);
   walk.same(mail?.content, content, 'the mail that was kept');
   walk.model.inbound.set(id, { id, seq: mail!.seq, receivedAt: walk.now, processedAt: null });
 }
@@ -202,11 +202,14 @@ async function recordInbound(walk: Walk): Promise<void> {
     digest: null,
     ...of,
   };
-  const update: InboundUpdate = { seq: mail.seq, at, verdict, action };
-  const { effect } = await store.inbound.recordInbound(update);
-  walk.same(effect, act(walk, message, action, at) ? verdict.effect : 'none', 'recordInbound');
+  const update: InboundUpdate = { seq: mail.seq, at, owner: walk.owner, verdict, action };
+  const late = await store.inbound.recordInbound({ ...update, owner: walk.formerOwner });
+  walk.same(late, { kind: 'unchanged', why: 'not_owner' }, 'recordInbound by a former owner');
+  const result = await store.inbound.recordInbound(update);
+  const effect = act(walk, message, action, at) ? verdict.effect : 'none';
+  walk.same(result.kind === 'recorded' && result.effect, effect, 'recordInbound');
   mail.processedAt = at;
-  walk.same((await store.inbound.recordInbound(update)).effect, effect, 'recordInbound twice');
+  walk.same(await store.inbound.recordInbound(update), { kind: 'unchanged', why: 'processed' }, 'recordInbound twice');
 }
 
 async function forgetInbound(walk: Walk): Promise<void> {

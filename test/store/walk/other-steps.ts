@@ -399,10 +399,18 @@ async function lists(walk: Walk): Promise<void> {
   walk.same(await store.inbound.freeInboundSpace(10), 0, 'freeInboundSpace: nothing came unasked');
   walk.same((await store.upkeep.reusableBytes()) >= 0, true, 'reusableBytes');
   const waiting = [...walk.model.inbound.values()].filter(({ processedAt }) => processedAt === null);
-  const suspects = await store.inbound.noteInterruptedInbound('walk', 1000);
+  const suspects = await store.inbound.noteInterruptedInbound([walk.owner], 1000);
   walk.same(suspects.length, waiting.length, 'noteInterruptedInbound');
-  await store.inbound.noteInboundTrial('walk', suspects[0]?.seq ?? null);
-  await store.inbound.noteInboundReach('walk', 7);
+  const [suspect] = suspects;
+  if (suspect) {
+    walk.same(
+      await store.inbound.noteInboundTrial([walk.formerOwner], suspect.seq),
+      false,
+      'a trial of a former owner',
+    );
+    walk.same(await store.inbound.noteInboundTrial([walk.owner], suspect.seq), true, 'noteInboundTrial');
+  }
+  await store.inbound.noteInboundReach([walk.owner], 7);
   walk.same(await store.inbound.retryInbound(walk.id()), 'unknown', 'retryInbound');
   const [mail] = walk.model.inbound.keys();
   if (mail) walk.same((await store.inbound.getInbound(mail))?.mail.id, mail, 'getInbound');

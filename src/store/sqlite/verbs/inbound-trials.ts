@@ -1,7 +1,9 @@
 // Inbound mail in SQLite: which mails may have crashed a daemon, and which an operator wants to retry.
 import type { InboundStore, InboundSuspect, RetriedInbound } from '../../inbound.ts';
+import type { Owner } from '../../owners.ts';
 import type { Transaction, Work } from '../engine/connection.ts';
 import { type Row, toId } from '../engine/values.ts';
+import { isCurrent } from './owners.ts';
 
 type InboundTrialVerbs = Work<
   Pick<InboundStore, 'noteInterruptedInbound' | 'noteInboundTrial' | 'noteInboundReach' | 'retryInbound'>
@@ -9,42 +11,57 @@ type InboundTrialVerbs = Work<
 
 export function inboundTrialVerbs(db: Transaction): InboundTrialVerbs {
   return {
-    noteInterruptedInbound: (worker, limit) => noteInterrupted(db, worker, limit),
-    noteInboundTrial: (worker, seq) => noteTrial(db, worker, seq),
-    noteInboundReach: (worker, mails) => noteReach(db, worker, mails),
+    noteInterruptedInbound: (owners, limit) => noteInterrupted(db, currentSlots(db, owners), limit),
+    noteInboundTrial: (owners, seq) => noteTrial(db, currentSlots(db, owners), seq),
+    noteInboundReach: (owners, mails) => noteReach(db, currentSlots(db, owners), mails),
     retryInbound: (id) => retry(db, id),
   };
 }
 
-function noteInterrupted(db: Transaction, worker: string, limit: number): InboundSuspect[] {
-  db.sql(
+function currentSlots(db: Transaction, owners: readonly Owner[]): number[] {
+  return owners.filter((owner) => isCurrent(db, owner)).map(({ slot }) => slot);
+}
+
+function noteInterrupted(db: Transaction, slots: readonly number[], limit: number): InboundSuspect[] {
+  const count = db.sql(
     `UPDATE inbound_mails SET tries = tries + 1
-     WHERE processed_at IS NULL AND seq = (SELECT mail_seq FROM inbound_trials WHERE worker = +?)`,
-  ).run(worker);
-  noteTrial(db, worker, null);
-  const first = db.sql('SELECT seq, tries FROM inbound_mails WHERE processed_at IS NULL ORDER BY seq LIMIT +?');
-  const reach = db.sql('SELECT mails FROM inbound_reaches WHERE worker = +?', 'column').get(worker) as
-    | number
-    | undefined;
-  const suspects = first.all(Math.max(limit, reach ?? 0)) as InboundSuspect[];
+     WHERE processed_at IS NULL AND seq = (SELECT mail_seq FROM inbound_trials WHERE slot = +?)`,
+  );
+  for (const slot of slots) count.run(slot);
+  noteTrial(db, slots, null);
+  const first = db.sql(
+    'SELECT seq, tries FROM inbound_mails WHERE processed_at IS NULL AND slot = +? ORDER BY seq LIMIT +?',
+  );
+  const reachOf = db.sql('SELECT mails FROM inbound_reaches WHERE slot = +?', 'column');
+  const suspects = slots.flatMap((slot) => {
+    const reach = (reachOf.get(slot) as number | undefined) ?? 0;
+    return first.all(slot, Math.max(limit, reach)) as InboundSuspect[];
+  });
   return suspects.sort((a, b) => a.tries - b.tries || a.seq - b.seq);
 }
 
-function noteTrial(db: Transaction, worker: string, seq: number | null): void {
-  if (seq === null) db.sql('DELETE FROM inbound_trials WHERE worker = +?').run(worker);
-  else {
-    const note = `INSERT INTO inbound_trials (worker, mail_seq) VALUES (+?, +?)
-      ON CONFLICT (worker) DO UPDATE SET mail_seq = excluded.mail_seq`;
-    db.sql(note).run(worker, seq);
-  }
+/** One mail in all these slots: it is processed alone. */
+function noteTrial(db: Transaction, slots: readonly number[], seq: number | null): boolean {
+  const inSlots = JSON.stringify(slots);
+  db.sql('DELETE FROM inbound_trials WHERE slot IN (SELECT value FROM json_each(+?))').run(inSlots);
+  if (seq === null) return true;
+  const note = db.sql(
+    `INSERT INTO inbound_trials (slot, mail_seq) SELECT slot, seq FROM inbound_mails
+     WHERE seq = +? AND processed_at IS NULL AND slot IN (SELECT value FROM json_each(+?))`,
+  );
+  return note.run(seq, inSlots).changes === 1;
 }
 
-function noteReach(db: Transaction, worker: string, mails: number | null): void {
-  if (mails === null) db.sql('DELETE FROM inbound_reaches WHERE worker = +?').run(worker);
-  else {
-    const note = `INSERT INTO inbound_reaches (worker, mails) VALUES (+?, +?)
-      ON CONFLICT (worker) DO UPDATE SET mails = excluded.mails`;
-    db.sql(note).run(worker, mails);
+/** In each of them, since the next owner may take any one. */
+function noteReach(db: Transaction, slots: readonly number[], mails: number | null): void {
+  const forget = db.sql('DELETE FROM inbound_reaches WHERE slot = +?');
+  const note = db.sql(
+    `INSERT INTO inbound_reaches (slot, mails) VALUES (+?, +?)
+     ON CONFLICT (slot) DO UPDATE SET mails = excluded.mails`,
+  );
+  for (const slot of slots) {
+    if (mails === null) forget.run(slot);
+    else note.run(slot, mails);
   }
 }
 

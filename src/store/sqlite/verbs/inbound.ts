@@ -2,6 +2,7 @@
 import type {
   ContentQuota,
   InboundAction,
+  InboundReception,
   InboundResult,
   InboundStore,
   InboundUpdate,
@@ -10,6 +11,7 @@ import type {
   ReportedMessage,
   WaitingInboundMail,
 } from '../../inbound.ts';
+import { FIRST_SLOT } from '../../owners.ts';
 import { ENDED_STATES, type MessageState } from '../../queue.ts';
 import type { Transaction, Work } from '../engine/connection.ts';
 import { fromId, type Row, toId } from '../engine/values.ts';
@@ -17,6 +19,7 @@ import { addDmarcReport } from './dmarc-reports.ts';
 import { countOpenMessages } from './domains.ts';
 import { insertEvent } from './events.ts';
 import { labelsFromRow } from './letters.ts';
+import { isCurrent } from './owners.ts';
 import { suppressHardBounce } from './queue.ts';
 import { classifyReturned, countReturned, settleReturned } from './returned-mail.ts';
 import { insertSuppression } from './suppressions.ts';
@@ -27,23 +30,23 @@ type InboundVerbs = Work<Pick<InboundStore, 'keepInbound' | 'waitingInbound' | '
 export function inboundVerbs(db: Transaction): InboundVerbs {
   return {
     keepInbound: (mail, quota) => keep(db, mail, quota),
-    waitingInbound: (afterSeq, limit) => waiting(db, afterSeq, limit),
+    waitingInbound: (slots, afterSeq, limit) => waiting(db, slots, { afterSeq, limit }),
     findReported: (messageId) => findReported(db, messageId),
     recordInbound: (update) => record(db, update),
   };
 }
 
 function keep(db: Transaction, mail: NewInboundMail, quota?: ContentQuota): KeptInbound {
-  const { id, receivedAt, remoteIp, ehloName, tls, mailFrom, recipients, content } = mail;
+  const { id, receivedAt, remoteIp, ehloName, tls, mailFrom, recipients, content, slot = FIRST_SLOT } = mail;
   const bytes = content.length;
   const place = quota?.of === 'returned' ? classifyReturned(db, { receivedAt, bytes }, quota) : 'within';
   if (place === 'full') return 'full';
   const kept = db
     .sql(
-      `INSERT INTO inbound_mails (id, received_at, remote_ip, ehlo_name, tls, mail_from, recipients, size_octets)
-       VALUES (+?, +?, +?, +?, +?, +?, +?, +?)`,
+      `INSERT INTO inbound_mails (id, received_at, remote_ip, ehlo_name, tls, mail_from, recipients, size_octets, slot)
+       VALUES (+?, +?, +?, +?, +?, +?, +?, +?, +?)`,
     )
-    .run(toId(id), receivedAt, remoteIp, ehloName, tls, mailFrom, JSON.stringify(recipients), bytes);
+    .run(toId(id), receivedAt, remoteIp, ehloName, tls, mailFrom, JSON.stringify(recipients), bytes, slot);
   const seq = kept.lastInsertRowid;
   db.sql('INSERT INTO inbound_contents (mail_seq, content) VALUES (+?, +?)').run(seq, content);
   if (quota?.of === 'unasked') countUnasked(db, seq, bytes, quota.maxBytes);
@@ -54,16 +57,26 @@ function keep(db: Transaction, mail: NewInboundMail, quota?: ContentQuota): Kept
 // A page of large mails would fill the memory: the limit of bytes ends it early.
 const MAX_PAGE_BYTES = 32 * 1024 * 1024;
 
-function waiting(db: Transaction, afterSeq: number, limit: number): WaitingInboundMail[] {
-  const rows = db.sql('SELECT * FROM inbound_mails WHERE processed_at IS NULL AND seq > +? ORDER BY seq LIMIT +?');
+/** Slot by slot, since the index gives each slot's order. */
+function waiting(
+  db: Transaction,
+  slots: readonly number[],
+  { afterSeq, limit }: { afterSeq: number; limit: number },
+): WaitingInboundMail[] {
+  const ofSlot = db.sql(
+    'SELECT * FROM inbound_mails WHERE processed_at IS NULL AND slot = +? AND seq > +? ORDER BY seq LIMIT +?',
+  );
+  const rows = slots.flatMap((slot) => ofSlot.all(slot, afterSeq, limit) as (Row & { seq: number })[]);
+  rows.sort((one, two) => one.seq - two.seq);
   const mails: WaitingInboundMail[] = [];
   let bytes = 0;
-  for (const row of rows.all(afterSeq, limit) as Row[]) {
+  for (const row of rows.slice(0, limit)) {
     bytes += row.size_octets as number;
     if (mails.length > 0 && bytes > MAX_PAGE_BYTES) break;
     const found = db.sql('SELECT content FROM inbound_contents WHERE mail_seq = +?', 'column').get(row.seq);
     mails.push({
-      seq: row.seq as number,
+      seq: row.seq,
+      slot: row.slot as number,
       tries: row.tries as number,
       ...receptionFromRow(row),
       content: (found as Buffer | undefined) ?? Buffer.alloc(0),
@@ -72,8 +85,7 @@ function waiting(db: Transaction, afterSeq: number, limit: number): WaitingInbou
   return mails;
 }
 
-/** What was known of a mail when it came in, without its content. */
-export function receptionFromRow(row: Row): Omit<NewInboundMail, 'content'> {
+export function receptionFromRow(row: Row): InboundReception {
   return {
     id: fromId(row.id),
     receivedAt: row.received_at as number,
@@ -114,11 +126,12 @@ function findReported(db: Transaction, messageId: string): ReportedMessage | nul
   };
 }
 
-/** The action runs first, since its result decides what is noted. A mail that was processed before changes nothing. */
+/** The action runs first, since its result decides what is noted. */
 function record(db: Transaction, update: InboundUpdate): InboundResult {
-  const { seq, at, verdict, action } = update;
-  const known = db.sql('SELECT effect, reason FROM inbound_mails WHERE seq = +? AND processed_at IS NOT NULL').get(seq);
-  if (known !== undefined) return known as InboundResult;
+  const { seq, at, owner, verdict, action } = update;
+  const waits = db.sql('SELECT slot FROM inbound_mails WHERE seq = +? AND processed_at IS NULL', 'column').get(seq);
+  if (waits === undefined) return { kind: 'unchanged', why: 'processed' };
+  if (waits !== owner.slot || !isCurrent(db, owner)) return { kind: 'unchanged', why: 'not_owner' };
   const { objection, remark } =
     action?.do === 'dmarc'
       ? addDmarcReport(db, update, action)
@@ -143,7 +156,8 @@ function record(db: Transaction, update: InboundUpdate): InboundResult {
   );
   const hadEffect = result.effect !== 'none' && result.effect !== 'kept';
   const about = settleReturned(db, seq, { kind, hadEffect });
-  return { effect: result.effect, reason: about === null ? result.reason : `${result.reason}; ${about}` };
+  const said = about === null ? result.reason : `${result.reason}; ${about}`;
+  return { kind: 'recorded', effect: result.effect, reason: said };
 }
 
 interface Target {
