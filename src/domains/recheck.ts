@@ -5,7 +5,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../base/clock.ts';
 import { isRefusal } from '../base/refusals.ts';
 import type { TimerSpec } from '../base/timers.ts';
 import type { Logger } from '../observe/log.ts';
-import type { DomainState, DueRecheck } from '../store/domains.ts';
+import type { ClaimedRecheck, DomainState } from '../store/domains.ts';
 import type { Store } from '../store/store.ts';
 import { checkOf, claim, type DomainsOptions, firstFailing } from './domains.ts';
 
@@ -94,6 +94,8 @@ const AT_ONCE = 8;
 const PAGE = 64;
 /** After a long stop very many are due: the next run continues. */
 const RUN_MS = 45 * SECOND_MS;
+/** A run and its last checks take less; shorter than the pause after a check by hand, which ends the claim. */
+const LEASE_MS = 2 * MINUTE_MS;
 
 export function recheckTimer(kit: RecheckKit): TimerSpec {
   return {
@@ -116,33 +118,34 @@ async function recheckDue(kit: RecheckKit, stopped: AbortSignal): Promise<string
   const endsAt = kit.clock.now() + RUN_MS;
   const isOver = () => stopped.aborted || kit.clock.now() >= endsAt;
   const counts = { checked: 0, verify: 0, fail: 0, keep: 0 };
-  const seen = new Set<string>();
+  const unchecked: ClaimedRecheck[] = [];
   for (;;) {
-    const page = await kit.store.domains.dueRechecks(kit.clock.now(), PAGE);
-    // A domain whose result could not be recorded is still due: check it only once per run.
-    const fresh = page.filter(({ domain }) => !seen.has(domain.id));
-    const isLast = page.length < PAGE || fresh.length === 0;
+    const now = kit.clock.now();
+    const page = await kit.store.domains.claimRechecks(now, { limit: PAGE, leaseUntil: now + LEASE_MS });
+    const isLast = page.length < PAGE;
     const worker = async () => {
       while (!isOver()) {
-        const due = fresh.shift();
+        const due = page.shift();
         if (!due) break;
-        seen.add(due.domain.id);
-        counts.checked++;
-        counts[await recheckOne(kit, due, stopped)]++;
+        const decision = await recheckOne(kit, due, stopped);
+        if (decision === 'not_now') unchecked.push(due);
+        else counts[decision]++;
       }
     };
     await Promise.all(Array.from({ length: AT_ONCE }, worker));
+    unchecked.push(...page);
     if (isLast || isOver()) break;
   }
-  return `${counts.checked} checked, ${counts.verify} verified, ${counts.fail} failed`;
+  // Only now, so that this run does not claim them again.
+  if (unchecked.length > 0) await kit.store.domains.releaseRechecks(unchecked);
+  const checked = counts.verify + counts.fail + counts.keep;
+  return `${checked} checked, ${counts.verify} verified, ${counts.fail} failed`;
 }
 
-/** A failure affects only this domain. */
-async function recheckOne(
-  kit: RecheckKit,
-  due: DueRecheck,
-  stopped: AbortSignal,
-): Promise<RecheckDecision['decision']> {
+type RecheckEnd = RecheckDecision['decision'] | 'not_now';
+
+/** A failure affects only this domain: it is due again when its lease is over. */
+async function recheckOne(kit: RecheckKit, due: ClaimedRecheck, stopped: AbortSignal): Promise<RecheckEnd> {
   try {
     return await recheck(kit, due, stopped);
   } catch (error) {
@@ -151,12 +154,12 @@ async function recheckOne(
   }
 }
 
-async function recheck(kit: RecheckKit, due: DueRecheck, stopped: AbortSignal): Promise<RecheckDecision['decision']> {
+async function recheck(kit: RecheckKit, due: ClaimedRecheck, stopped: AbortSignal): Promise<RecheckEnd> {
   const { store, clock, log } = kit;
   const { domain } = due;
   // If it is not its turn, it stays due, so that no worker waits while other domains are due.
   const checks = await kit.turns.takeNow(domain, () => checkOf(kit, domain));
-  if (checks === null || stopped.aborted) return 'keep';
+  if (checks === null || stopped.aborted) return 'not_now';
   await store.domains.recordChecks(domain.tenantId, domain.id, { at: clock.now(), checks });
   const failing = firstFailing(checks);
   const result = resultOf(failing);
@@ -164,6 +167,7 @@ async function recheck(kit: RecheckKit, due: DueRecheck, stopped: AbortSignal): 
   const plan = decideRecheck({ ...due, state: domain.state }, result, { now, jitter: kit.random() });
   const facts = { tenant_id: domain.tenantId, domain: domain.name, reason: plan.reason };
   if (plan.decision === 'verify') {
+    // Not compared with the claim of the re-check: the record was found, whoever else has looked.
     const verified = await claim(kit, domain);
     if (!isRefusal(verified)) {
       log.info(facts, `${domain.name} is verified: ${plan.reason}`);
@@ -175,7 +179,8 @@ async function recheck(kit: RecheckKit, due: DueRecheck, stopped: AbortSignal): 
     plan.decision === 'verify' ? decideRecheck({ ...due, state: domain.state }, TAKEN, { now, jitter: 0 }) : plan;
   const failsWith = plan.decision === 'fail' ? (failing?.reason ?? null) : null;
   const note = { at: now, nextAt: kept.until, misses: kept.misses, firstMissAt: kept.firstMissAt, failsWith };
-  const recorded = await store.domains.recordRecheck(domain, note);
+  const recorded = await store.domains.recordRecheck(due, note);
+  if (!recorded) log.info(facts, `a re-check of ${domain.name} was dropped: it was checked elsewhere meanwhile`);
   if (plan.decision !== 'fail' || !recorded) return 'keep';
   log.warn(facts, `${domain.name} is no longer verified: ${plan.reason}`);
   return 'fail';

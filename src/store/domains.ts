@@ -93,8 +93,13 @@ export interface DomainCheckStore {
 // Contract: when the DNS records of domains are re-checked automatically. The rows follow the domains: a new
 // domain, a verdict and a revocation change them in the same transaction.
 
-export interface DueRecheck {
+/** A domain that one caller re-checks until the lease is over: then it is due again, in case that caller is gone. */
+export interface ClaimedRecheck {
   domain: Domain;
+  /** The claim is over as soon as another time is stored. */
+  leaseUntil: number;
+  /** When it was due. */
+  dueAt: number;
   /** When the back-off began. */
   since: number;
   /** Re-checks since then. */
@@ -115,10 +120,12 @@ export interface RecheckNote {
 }
 
 export interface DomainRecheckStore {
-  /** Those that are due, the longest overdue first. */
-  dueRechecks(now: number, limit: number): Promise<DueRecheck[]>;
-  /** Another caller is checking it right now. */
+  /** Claims those that are due, the longest overdue first. */
+  claimRechecks(now: number, terms: { limit: number; leaseUntil: number }): Promise<ClaimedRecheck[]>;
+  /** Those that were not checked after all are due as before; one whose claim is over stays as it is. */
+  releaseRechecks(claims: readonly ClaimedRecheck[]): Promise<void>;
+  /** A check by hand begins: a claim of a shorter lease is over. */
   postponeRecheck(tenantId: string, domainId: string, until: number): Promise<void>;
-  /** False when the domain was changed since it was read, so that the result is outdated. */
-  recordRecheck(seen: Domain, note: RecheckNote): Promise<boolean>;
+  /** False, and nothing changes, when the claim is over: a check by hand or another caller came in between. */
+  recordRecheck(claim: ClaimedRecheck, note: RecheckNote): Promise<boolean>;
 }

@@ -101,6 +101,12 @@ async function openWorld(t: Test) {
     createKeyPair: async () => ({ publicKeyB64: 'cHVibGlj', privateKeyDer: Buffer.from('x') }),
   };
   const domains = createDomains(parts);
+  /** With turns of its own, as another daemon on this database has. */
+  const addTimer = (to: Timers, takeNow?: CheckTurns<DomainCheck[]>['takeNow']) => {
+    const turns = new CheckTurns<DomainCheck[]>({ clock, isGood: hasPassed, gapMs: 0 });
+    if (takeNow) turns.takeNow = takeNow;
+    to.add(recheckTimer({ ...parts, turns, log: silentLogger, random: () => 0 }));
+  };
   timers.add(recheckTimer({ ...parts, log: silentLogger, random: () => 0 }));
   const publish = (name: string) => dns.set(`pr._domainkey.${name}`, 'TXT', ['v=DKIM1; k=rsa; p=cHVibGlj']);
   const looks = (name: string) => dns.queries.filter((query) => query.name === `pr._domainkey.${name}`).length;
@@ -120,7 +126,7 @@ async function openWorld(t: Test) {
     const stateNow = async () => (await store.domains.getDomain(tenant.id, domain.id))!;
     return { owner, id: domain.id, stateNow };
   };
-  return { store, dns, clock, timers, domains, publish, looks, pass, register, mostAtOnce: () => most };
+  return { store, dns, clock, timers, addTimer, domains, publish, looks, pass, register, mostAtOnce: () => most };
 }
 
 t.test('a pending domain is verified by itself, and never looked at within ten minutes', async (t) => {
@@ -181,17 +187,52 @@ t.test('very many that are due at once are looked at a few at a time; revoked on
   t.match(timers.list(), [{ lastResult: /^\d+ checked/ }]);
 });
 
+t.test('of two daemons each looks at what the other one does not', async (t) => {
+  const { clock, timers, addTimer, looks, register } = await openWorld(t);
+  const names = Array.from({ length: 20 }, (_, index) => `d${index}.test`);
+  for (const name of names) await register(name);
+  clock.time += 11 * MINUTE_MS;
+  addTimer(timers);
+  clock.time += MINUTE_MS;
+  await timers.tick();
+  t.same(names.map(looks), Array(20).fill(1), 'each once');
+  t.match(
+    timers.list().map(({ lastResult }) => lastResult),
+    [/^\d+ checked/, /^\d+ checked/],
+  );
+});
+
+t.test('what is not checked since it is not its turn is due at the next run', async (t) => {
+  const { store, clock, addTimer, register } = await openWorld(t);
+  await register('acme.test');
+  const dueAt = clock.time + 10 * MINUTE_MS;
+  clock.time = dueAt + MINUTE_MS;
+  const waiting = new Timers({ clock, tickMs: 1_000_000, onError: (_, error) => t.fail(String(error)) });
+  t.teardown(() => waiting.stop());
+  let asked = 0;
+  addTimer(waiting, () => {
+    asked++;
+    return null;
+  });
+  clock.time += MINUTE_MS;
+  await waiting.tick();
+  t.equal(asked, 1, 'once in a run');
+  t.match(waiting.list(), [{ lastResult: '0 checked, 0 verified, 0 failed' }]);
+  t.match(await store.domains.claimRechecks(clock.time, { limit: 1, leaseUntil: clock.time + 1 }), [{ dueAt }]);
+});
+
 t.test('what a call has changed meanwhile stays', async (t) => {
   const { store, clock, register } = await openWorld(t);
   const { stateNow, owner, id } = await register('acme.test');
-  const seen = await stateNow();
+  clock.time += 10 * MINUTE_MS;
+  const [claim] = await store.domains.claimRechecks(clock.time, { limit: 1, leaseUntil: clock.time + MINUTE_MS });
   await store.domains.recordVerdict(owner.tenantId, id, {
     state: 'verified',
     failureReason: null,
     checkedAt: clock.time + 1,
   });
   const note = { at: clock.time + 2, nextAt: null, misses: 0, firstMissAt: null, failsWith: 'not_found' };
-  t.equal(await store.domains.recordRecheck(seen, note), false);
+  t.equal(await store.domains.recordRecheck(claim!, note), false);
   t.match(await stateNow(), { state: 'verified' });
 });
 
@@ -230,10 +271,11 @@ t.test('a call that has found the record wins over a look that began before it',
   const { stateNow, owner, id } = await register('acme.test');
   publish('acme.test');
   await domains.verify(owner, id);
-  const seen = await stateNow();
+  clock.time += DAY_MS;
+  const [claim] = await store.domains.claimRechecks(clock.time, { limit: 1, leaseUntil: clock.time + MINUTE_MS });
   clock.time += 1000;
   await domains.verify(owner, id);
   const note = { at: clock.time + 1, nextAt: null, misses: 0, firstMissAt: null, failsWith: 'not_found' };
-  t.equal(await store.domains.recordRecheck(seen, note), false);
+  t.equal(await store.domains.recordRecheck(claim!, note), false);
   t.match(await stateNow(), { state: 'verified' });
 });

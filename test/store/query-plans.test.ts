@@ -482,8 +482,13 @@ t.test('retention walks along what is finished, and looks into DNS begin with wh
   const audit = await planner.plansOf((store) => store.audit.eraseAudit(later, 10));
   t.match(audit, 'SEARCH audit USING COVERING INDEX audit_by_time (at<?)');
   t.notMatch(audit, GROWING);
-  const due = await planner.plansOf((store) => store.domains.dueRechecks(later, 10));
+  const due = await planner.plansOf(async (store) => {
+    const aDayLater = later + 86_400_000;
+    const claims = await store.domains.claimRechecks(aDayLater, { limit: 10, leaseUntil: aDayLater + 1 });
+    await store.domains.releaseRechecks(claims);
+  });
   t.match(due, 'SEARCH r USING INDEX domain_rechecks_due (next_at>? AND next_at<?)');
+  t.match(due, 'SEARCH domain_rechecks USING PRIMARY KEY (domain_id=?)');
   t.notMatch(due, /TEMP B-TREE|SCAN/);
 });
 

@@ -1,58 +1,11 @@
-// Conformance: when domains are looked at again, what is erased when, and what is counted.
+// Conformance: what is erased when, and what is counted.
 import type { Test } from 'tap';
 import type { ClaimedMessage } from '../../../src/store/queue.ts';
 import { type Bench, countAll, T0 } from './harness.ts';
 
-const MINUTE = 60_000;
 const DAY = 86_400_000;
 
 export const keepingCases = {
-  'a domain is due ten minutes after creation or a failed call, a day after a good one, and never once revoked': async (
-    t: Test,
-    bench: Bench,
-  ) => {
-    const { store } = bench;
-    const tenant = await bench.tenant();
-    const { id } = await bench.pendingDomain(tenant.id, 'acme.test');
-    const dueAt = async (now: number) => (await store.domains.dueRechecks(now, 10)).map(({ domain }) => domain.name);
-    t.same(await dueAt(T0 + 10 * MINUTE - 1), []);
-    t.same(await dueAt(T0 + 10 * MINUTE), ['acme.test']);
-    await store.domains.postponeRecheck(bench.id(), id, T0 + DAY);
-    t.same(await dueAt(T0 + 10 * MINUTE), ['acme.test'], 'another tenant changes nothing');
-    await store.domains.postponeRecheck(tenant.id, id, T0 + 20 * MINUTE);
-    t.same(await dueAt(T0 + 20 * MINUTE - 1), []);
-    await store.domains.recordVerdict(tenant.id, id, {
-      state: 'failed',
-      failureReason: 'not_found',
-      checkedAt: T0 + DAY,
-    });
-    t.same(await dueAt(T0 + DAY + 10 * MINUTE - 1), []);
-    t.match(await store.domains.dueRechecks(T0 + DAY + 10 * MINUTE, 10), [{ since: T0 + DAY, checks: 0, misses: 0 }]);
-    await store.domains.recordVerdict(tenant.id, id, { state: 'verified', failureReason: null, checkedAt: T0 + DAY });
-    t.same(await dueAt(T0 + 2 * DAY - 1), []);
-    t.same(await dueAt(T0 + 2 * DAY), ['acme.test']);
-    await store.domains.revokeDomain(tenant.id, id);
-    t.same(await dueAt(T0 + 100 * DAY), []);
-  },
-
-  'what a look has found is written down, unless the domain has changed meanwhile': async (t: Test, bench: Bench) => {
-    const { store } = bench;
-    const { tenant, domain } = await bench.sender('acme.test');
-    const note = { at: T0 + DAY, nextAt: T0 + 2 * DAY, misses: 1, firstMissAt: T0 + DAY, failsWith: null };
-    t.equal(await store.domains.recordRecheck(domain, note), true);
-    t.match(await store.domains.getDomain(tenant.id, domain.id), { state: 'verified', lastCheckedAt: T0 + DAY });
-    t.match(await store.domains.dueRechecks(T0 + 2 * DAY, 10), [{ checks: 1, misses: 1, firstMissAt: T0 + DAY }]);
-    t.equal(await store.domains.recordRecheck(domain, note), false, 'it was read before the last look');
-    const seen = (await store.domains.getDomain(tenant.id, domain.id))!;
-    const end = { ...note, at: T0 + 3 * DAY, nextAt: null, failsWith: 'not_found' };
-    t.equal(await store.domains.recordRecheck({ ...seen, tenantId: bench.id() }, end), false, 'of another tenant');
-    t.equal(await store.domains.recordRecheck(seen, end), true);
-    const failed = { state: 'failed', failureReason: 'not_found', verifiedAt: null, lastCheckedAt: T0 + 3 * DAY };
-    t.match(await store.domains.getDomain(tenant.id, domain.id), failed);
-    t.equal(await store.domains.findVerifiedDomain(tenant.id, 'acme.test'), null, 'nothing is sent from it any more');
-    t.same(await store.domains.dueRechecks(T0 + 100 * DAY, 10), [], 'without a next time it is not due');
-  },
-
   'finished messages go in slices, with everything that belongs to them; others stay': async (
     t: Test,
     bench: Bench,

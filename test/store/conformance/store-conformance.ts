@@ -28,6 +28,7 @@ import { platformKeyCases } from './platform-keys.ts';
 import { queueClaimCases } from './queue-claim.ts';
 import { queueRecordCases } from './queue-record.ts';
 import { queueViewCases } from './queue-views.ts';
+import { recheckCases } from './rechecks.ts';
 import { reputationCases } from './reputation.ts';
 import { restoredCases } from './restored.ts';
 import { returnedMailCases } from './returned-mail.ts';
@@ -59,6 +60,7 @@ const GROUPS = {
   domains: domainCases,
   'keys of domains': domainKeyCases,
   'checks of domains': domainCheckCases,
+  'when domains are re-checked': recheckCases,
   'uses of keys': keyUseCases,
   templates: templateCases,
   submissions: submissionCases,

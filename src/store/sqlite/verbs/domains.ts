@@ -2,6 +2,7 @@
 
 import { DAY_MS, MINUTE_MS } from '../../../base/clock.ts';
 import type {
+  ClaimedRecheck,
   Domain,
   DomainCheckStore,
   DomainChecks,
@@ -9,7 +10,6 @@ import type {
   DomainState,
   DomainStore,
   DomainVerdict,
-  DueRecheck,
   NewDomain,
   RecheckNote,
 } from '../../domains.ts';
@@ -210,51 +210,73 @@ function recordChecks(db: Transaction, of: { tenantId: string; domainId: string 
 
 export function domainRecheckVerbs(db: Transaction): Work<DomainRecheckStore> {
   return {
-    dueRechecks: (now, limit) => due(db, now, limit),
+    claimRechecks: (now, terms) => claimRechecks(db, now, terms),
+    releaseRechecks: (claims) => {
+      for (const claim of claims) moveClaimed(db, claim, claim.dueAt);
+    },
     postponeRecheck: (tenantId, domainId, until) => {
       const postpone = db.sql(
         'UPDATE domain_rechecks SET next_at = max(next_at, +?) WHERE tenant_id = +? AND domain_id = +?',
       );
       postpone.run(until, toId(tenantId), toId(domainId));
     },
-    recordRecheck: (seen, note) => noteRecheck(db, seen, note),
+    recordRecheck: (claim, note) => recordRecheck(db, claim, note),
   };
 }
 
-function due(db: Transaction, now: number, limit: number): DueRecheck[] {
-  const rows = db.sql(
-    `SELECT r.since, r.looks, r.misses, r.first_miss_at, f.* FROM domain_rechecks r JOIN (SELECT ${DOMAIN_COLUMNS}) f
-       ON f.id = r.domain_id
+function claimRechecks(
+  db: Transaction,
+  now: number,
+  { limit, leaseUntil }: { limit: number; leaseUntil: number },
+): ClaimedRecheck[] {
+  const due = db.sql(
+    `SELECT r.next_at, r.since, r.looks, r.misses, r.first_miss_at, f.*
+     FROM domain_rechecks r JOIN (SELECT ${DOMAIN_COLUMNS}) f ON f.id = r.domain_id
      WHERE r.next_at IS NOT NULL AND r.next_at <= +? ORDER BY r.next_at LIMIT +?`,
   );
-  return (rows.all(now, limit) as Row[]).map((row) => ({
+  const claims = (due.all(now, limit) as Row[]).map((row) => ({
     domain: domainFromRow(row),
+    leaseUntil,
+    dueAt: row.next_at as number,
     since: row.since as number,
     checks: row.looks as number,
     misses: row.misses as number,
     firstMissAt: row.first_miss_at as number | null,
   }));
+  for (const claim of claims) moveClaimed(db, { ...claim, leaseUntil: claim.dueAt }, leaseUntil);
+  return claims;
 }
 
-function noteRecheck(db: Transaction, seen: Domain, note: RecheckNote): boolean {
-  const update = db.sql(
+/** Only while the claim's time is the row's: everything that changes the domain stores another one. */
+function moveClaimed(
+  db: Transaction,
+  { domain, leaseUntil }: Pick<ClaimedRecheck, 'domain' | 'leaseUntil'>,
+  nextAt: number | null,
+): boolean {
+  const move = db.sql(
+    'UPDATE domain_rechecks SET next_at = +? WHERE tenant_id = +? AND domain_id = +? AND next_at = +?',
+  );
+  return move.run(nextAt, toId(domain.tenantId), toId(domain.id), leaseUntil).changes === 1;
+}
+
+function recordRecheck(db: Transaction, claim: ClaimedRecheck, note: RecheckNote): boolean {
+  if (!moveClaimed(db, claim, note.nextAt)) return false;
+  const id = toId(claim.domain.id);
+  const tenant = toId(claim.domain.tenantId);
+  const { at, nextAt, misses, firstMissAt, failsWith: reason } = note;
+  db.sql(
+    `UPDATE domain_rechecks SET looks = looks + 1, misses = +?, first_miss_at = +?
+     WHERE tenant_id = +? AND domain_id = +?`,
+  ).run(misses, firstMissAt, tenant, id);
+  db.sql(
     `UPDATE domains SET last_checked_at = +@at,
        state = CASE WHEN +@reason IS NULL THEN state ELSE 'failed' END,
        verified_at = CASE WHEN +@reason IS NULL THEN verified_at END,
        failure_reason = coalesce(+@reason, failure_reason)
-     WHERE tenant_id = +@tenant AND id = +@id AND state = +@state AND last_checked_at IS +@checked`,
-  );
-  const id = toId(seen.id);
-  const tenant = toId(seen.tenantId);
-  const { state, lastCheckedAt: checked } = seen;
-  if (update.run({ at: note.at, reason: note.failsWith, tenant, id, state, checked }).changes === 0) return false;
-  const plan = db.sql(
-    `UPDATE domain_rechecks SET next_at = +?, looks = looks + 1, misses = +?, first_miss_at = +?
-     WHERE tenant_id = +? AND domain_id = +?`,
-  );
-  plan.run(note.nextAt, note.misses, note.firstMissAt, tenant, id);
+     WHERE tenant_id = +@tenant AND id = +@id`,
+  ).run({ at, reason, tenant, id });
   // A verified domain that fails begins its own re-check period.
-  if (note.failsWith !== null) beginRecheckPeriod(db, id, note.at, note.nextAt);
+  if (reason !== null) beginRecheckPeriod(db, id, at, nextAt);
   return true;
 }
 
