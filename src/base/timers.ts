@@ -8,6 +8,8 @@ export interface TimerSpec {
   periodMs: number;
   /** Until the first run; missing: one period. */
   firstMs?: number;
+  /** Of several nodes only one runs it; missing: each does. */
+  byLeader?: true;
   /** Returns what it did, in a few words. One that may take long ends early once `stopped` is aborted. */
   run(stopped: AbortSignal): Promise<string>;
 }
@@ -32,6 +34,8 @@ export interface TimersOptions {
   clock: Clock;
   /** How often due timers are checked for. */
   tickMs: number;
+  /** Whether this node runs a timer that only one may run. */
+  lead(name: string): Promise<boolean>;
   onError(name: string, error: unknown): void;
 }
 
@@ -81,8 +85,7 @@ export class Timers {
   #start(entry: Entry, now: number): Promise<void> {
     entry.lastRunAt = now;
     entry.nextRunAt = now + entry.periodMs;
-    entry.running = entry.spec
-      .run(this.#stopped.signal)
+    entry.running = this.#run(entry.spec)
       .then((result) => {
         entry.lastResult = result;
       })
@@ -94,5 +97,10 @@ export class Timers {
         entry.running = null;
       });
     return entry.running;
+  }
+
+  async #run(spec: TimerSpec): Promise<string> {
+    if (spec.byLeader && !(await this.#options.lead(spec.name))) return 'another node runs it';
+    return spec.run(this.#stopped.signal);
   }
 }

@@ -94,7 +94,8 @@ export class CertificateKeeper {
   }
 
   timer(): TimerSpec {
-    return { name: 'certificates', periodMs: PERIOD_MS, firstMs: 0, run: (stopped) => this.run(stopped) };
+    const run = (stopped: AbortSignal) => this.run(stopped);
+    return { name: 'certificates', periodMs: PERIOD_MS, firstMs: 0, byLeader: true, run };
   }
 
   /** Attempts what is due. */

@@ -13,10 +13,24 @@ import { figuresTimer } from '../upkeep/count-figures.ts';
 import { recipientMarksTimer } from '../upkeep/mark-recipients.ts';
 import { retentionTimer } from '../upkeep/retention.ts';
 import type { Foundation } from './open-foundation.ts';
+import { leadTimers } from './take-slots.ts';
 
 // At the speed at which mail can fill a disk, two seconds are some hundred megabytes.
 const INTAKE_PERIOD_MS = 2 * SECOND_MS;
 
+/*
+ * Of several nodes the leader alone runs what two would do twice, though no verb of it relies on that: a leader that was
+ * replaced during a run changes nothing that its successor has changed.
+ * - domain records: each result is compared with its claim. The leader counts how often a zone is queried.
+ * - failing webhooks: taken and marked as notified in one transaction.
+ * - figures of charts: a sum is added only where the last one ended.
+ * - marks of recipients: each block begins where the last one ends, read and written in one transaction.
+ * - rate tiers: raising a tier twice changes nothing.
+ * - certificates: an attempt is counted before the directory is called; two would ask it for two certificates.
+ * Each node runs what it keeps in memory (intake, uses of keys, owner notices, tenants to review: a stop is compared with
+ * the tenant's status, and a warning has one key a day), and what only erases (retention, sessions, links and sign-ups,
+ * deleted webhooks, old inbound mail).
+ */
 export interface PeriodicParts {
   /** For the DNS checks. */
   domains: DomainsOptions;
@@ -26,12 +40,12 @@ export interface PeriodicParts {
 export function openTimers(config: Config, foundation: Foundation, { domains, others }: PeriodicParts): Timers {
   const { store, clock, log, intake } = foundation;
   const onError = (timer: string, error: unknown) => log.error({ timer, error }, 'a timer failed');
-  const timers = new Timers({ clock, tickMs: SECOND_MS, onError });
+  const timers = new Timers({ clock, tickMs: SECOND_MS, lead: leadTimers({ store, clock }), onError });
   const limits = escalationLimits(config);
   const escalate = () => escalateTiers({ store, clock, log, limits });
   const checkIntake = async () => (await intake.check()).reason ?? 'open';
   timers.add({ name: 'intake', periodMs: INTAKE_PERIOD_MS, run: checkIntake });
-  timers.add({ name: 'rate tiers', periodMs: HOUR_MS, run: async () => `${await escalate()} raised` });
+  timers.add({ name: 'rate tiers', periodMs: HOUR_MS, byLeader: true, run: async () => `${await escalate()} raised` });
   if (config.domains.recheck) timers.add(recheckTimer({ ...domains, store, log, random: Math.random }));
   timers.add(figuresTimer({ store, clock, pause: (ms) => sleep(ms) }));
   timers.add(recipientMarksTimer({ store, clock, pause: (ms) => sleep(ms) }));

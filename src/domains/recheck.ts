@@ -101,6 +101,7 @@ export function recheckTimer(kit: RecheckKit): TimerSpec {
   return {
     name: 'domain records',
     periodMs: PERIOD_MS,
+    byLeader: true,
     run: (stopped) => untilStopped(recheckDue(kit, stopped), stopped),
   };
 }

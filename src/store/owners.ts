@@ -35,6 +35,14 @@ export interface TakenSlots {
   returned: { messages: number; deliveries: number };
 }
 
+export interface LeadRequest {
+  name: string;
+  /** As in SlotRequest. */
+  node: string;
+  now: number;
+  leaseUntil: number | null;
+}
+
 export interface OwnerStore {
   /**
    * Takes the node's own slots back, then slots whose lease is over, then new ones. Each gets a new epoch, and what its
@@ -42,6 +50,11 @@ export interface OwnerStore {
    * stored before it began, since a message that crashes the daemon must not do so in a loop.
    */
   takeSlots(request: SlotRequest): Promise<TakenSlots>;
+  /**
+   * Takes a timer that only one node may run: one that nobody leads, whose lease is over, or that is its own already.
+   * Each time it has a new epoch, which is returned; null: another node leads it.
+   */
+  leadTimer(request: LeadRequest): Promise<number | null>;
 }
 
 /** The slots that this process works in. */

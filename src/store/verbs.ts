@@ -140,6 +140,7 @@ export const VERBS = {
   },
   owners: {
     takeSlots: 'write',
+    leadTimer: 'mail',
   },
   sources: {
     peekDue: 'read',

@@ -27,7 +27,12 @@ export const TAG_HOURS_KEPT_MS = 33 * DAY_MS;
 const ERASE_BATCH = 1000;
 
 export function figuresTimer(kit: FiguresKit): TimerSpec {
-  return { name: 'figures of charts', periodMs: PERIOD_MS, run: (stopped) => countFigures(kit, stopped) };
+  return {
+    name: 'figures of charts',
+    periodMs: PERIOD_MS,
+    byLeader: true,
+    run: (stopped) => countFigures(kit, stopped),
+  };
 }
 
 /** Once `stopped` is aborted, it ends after its slice. */

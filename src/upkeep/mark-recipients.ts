@@ -21,7 +21,12 @@ const RUN_MS = 20 * SECOND_MS;
 const ERASE_BATCH = 1000;
 
 export function recipientMarksTimer(kit: MarkingKit): TimerSpec {
-  return { name: 'marks of recipients', periodMs: PERIOD_MS, run: (stopped) => markRecipients(kit, stopped) };
+  return {
+    name: 'marks of recipients',
+    periodMs: PERIOD_MS,
+    byLeader: true,
+    run: (stopped) => markRecipients(kit, stopped),
+  };
 }
 
 /** Once `stopped` is aborted, it ends after its slice. */

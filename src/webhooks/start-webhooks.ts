@@ -61,7 +61,12 @@ export async function startWebhooks(kit: WebhooksKit): Promise<RunningWebhooks> 
     webhooks: createWebhooks({ store, vault, clock, ids, policy, onRemoved: (id) => dispatcher.forget(id) }),
     tests: new TestSender({ store, vault, clock, ids, ...calling }),
     timers: [
-      { name: 'failing webhooks', periodMs: MINUTE_MS, run: () => notifyFailing({ store, clock, log, notify }) },
+      {
+        name: 'failing webhooks',
+        periodMs: MINUTE_MS,
+        byLeader: true,
+        run: () => notifyFailing({ store, clock, log, notify }),
+      },
       { name: 'deleted webhooks', periodMs: MINUTE_MS, run: () => eraseDeletedWebhooks(store) },
     ],
     close: () => dispatcher.close(GRACE_MS),

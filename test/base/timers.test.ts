@@ -1,10 +1,10 @@
 import t from 'tap';
 import { Timers } from '../../src/base/timers.ts';
 
-function fakeTimers() {
+function fakeTimers(lead: (name: string) => Promise<boolean> = async () => true) {
   const clock = { time: 1_000, now: () => clock.time };
   const errors: string[] = [];
-  const timers = new Timers({ clock, tickMs: 1_000_000, onError: (name) => void errors.push(name) });
+  const timers = new Timers({ clock, tickMs: 1_000_000, lead, onError: (name) => void errors.push(name) });
   return { clock, timers, errors };
 }
 
@@ -94,4 +94,27 @@ t.test('runs of one timer never overlap, and stop waits for the one that runs', 
   await Promise.all([first, stopping]);
   t.equal(stopped, true);
   t.match(timers.list(), [{ isRunning: false, lastResult: 'done' }]);
+});
+
+t.test('a timer for one node runs where that node leads it, and others run anyway', async (t) => {
+  const asked: string[] = [];
+  let leads = false;
+  const { clock, timers, errors } = fakeTimers(async (name) => {
+    asked.push(name);
+    if (asked.length === 3) throw new Error('no database');
+    return leads;
+  });
+  t.teardown(() => timers.stop());
+  timers.add({ name: 'led', periodMs: 10, byLeader: true, run: async () => 'led here' });
+  timers.add({ name: 'everywhere', periodMs: 10, run: async () => 'run here' });
+  const results = async () => {
+    clock.time += 10;
+    await timers.tick();
+    return timers.list().map(({ lastResult }) => lastResult);
+  };
+  t.strictSame(await results(), ['another node runs it', 'run here']);
+  leads = true;
+  t.strictSame(await results(), ['led here', 'run here']);
+  t.strictSame(await results(), ['failed: no database', 'run here']);
+  t.strictSame([asked, errors], [['led', 'led', 'led'], ['led']]);
 });

@@ -76,7 +76,12 @@ async function openWorld(t: Test) {
   const store = await openSqliteStore({ file });
   const dns = await startDnsServer();
   const clock = { time: T0, now: () => clock.time };
-  const timers = new Timers({ clock, tickMs: 1_000_000, onError: (_, error) => t.fail(String(error)) });
+  const timers = new Timers({
+    clock,
+    tickMs: 1_000_000,
+    lead: async () => true,
+    onError: (_, error) => t.fail(String(error)),
+  });
   t.teardown(async () => {
     await timers.stop();
     await dns.close();
@@ -207,7 +212,12 @@ t.test('what is not checked since it is not its turn is due at the next run', as
   await register('acme.test');
   const dueAt = clock.time + 10 * MINUTE_MS;
   clock.time = dueAt + MINUTE_MS;
-  const waiting = new Timers({ clock, tickMs: 1_000_000, onError: (_, error) => t.fail(String(error)) });
+  const waiting = new Timers({
+    clock,
+    tickMs: 1_000_000,
+    lead: async () => true,
+    onError: (_, error) => t.fail(String(error)),
+  });
   t.teardown(() => waiting.stop());
   let asked = 0;
   addTimer(waiting, () => {

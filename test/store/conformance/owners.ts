@@ -195,4 +195,16 @@ export const ownerCases = {
       [[1], [1]],
     );
   },
+
+  'a timer has one leader, and a new epoch each time': async (t: Test, bench: Bench) => {
+    const lead = (node: string, now: number, leaseUntil: number | null = now + LEASE_MS, name = 'reviews') =>
+      bench.store.owners.leadTimer({ name, node, now, leaseUntil });
+    t.same(await Promise.all([lead('a', T0), lead('b', T0)]), [1, null], 'of two at once only one');
+    t.equal(await lead('b', T0, T0 + 1, 'figures'), 1, 'each timer has its own');
+    t.equal(await lead('a', T0 + 5), 2, 'its own again');
+    t.equal(await lead('b', T0 + 5 + LEASE_MS - 1), null);
+    t.equal(await lead('b', T0 + 5 + LEASE_MS, null), 3, 'its lease is over');
+    t.equal(await lead('a', T0 + 100 * LEASE_MS), null, 'a hold without an end');
+    t.equal(await lead('b', T0 + 100 * LEASE_MS), 4);
+  },
 };

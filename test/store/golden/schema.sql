@@ -703,6 +703,13 @@ CREATE TABLE tenants (
  created_at INTEGER NOT NULL
 , content_days INTEGER) STRICT, WITHOUT ROWID;
 
+CREATE TABLE timers (
+ name TEXT PRIMARY KEY,
+ node TEXT NOT NULL,
+ epoch INTEGER NOT NULL,
+ lease_until INTEGER
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE tls_policies (
  domain TEXT PRIMARY KEY,
  policy_id TEXT NOT NULL,

@@ -100,6 +100,7 @@ export class Model {
   readonly platform = new Map<string, PlatformSuppression>();
   readonly written = new Map<string, ModelWritten>();
   readonly inbound = new Map<string, ModelInbound>();
+  readonly timers = new Map<string, { node: string; epoch: number; leaseUntil: number }>();
   /** In the order of their commits. */
   events: ModelEvent[] = [];
   /** Webhooks that something became due for. */

@@ -429,7 +429,20 @@ async function lists(walk: Walk): Promise<void> {
   if (mail) walk.same((await store.inbound.getInbound(mail))?.mail.id, mail, 'getInbound');
 }
 
+async function leadTimer(walk: Walk): Promise<void> {
+  const { model, store } = walk;
+  const name = walk.oneOf('figures', 'marks');
+  const node = walk.oneOf('one', 'two');
+  const known = model.timers.get(name);
+  const leaseUntil = walk.now + HOUR_MS;
+  const isFree = !known || known.node === node || known.leaseUntil <= walk.now;
+  const epoch = isFree ? (known?.epoch ?? 0) + 1 : null;
+  walk.same(await store.owners.leadTimer({ name, node, now: walk.now, leaseUntil }), epoch, 'leadTimer');
+  if (epoch !== null) model.timers.set(name, { node, epoch, leaseUntil });
+}
+
 export const otherSteps: readonly Step[] = [
+  { name: 'leadTimer', run: leadTimer },
   { name: 'keys', weight: 0.5, run: keys },
   { name: 'pause', run: pause },
   { name: 'shape', weight: 0.5, run: shape },

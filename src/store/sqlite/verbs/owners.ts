@@ -1,9 +1,16 @@
-// Slots in SQLite, and the one recovery: what the previous owner of a slot had begun waits again.
-import { FIRST_SLOT, type Owner, type OwnerStore, type SlotRequest, type TakenSlots } from '../../owners.ts';
+// Slots and leaders of timers in SQLite, and the one recovery: what the previous owner of a slot had begun waits again.
+import {
+  FIRST_SLOT,
+  type LeadRequest,
+  type Owner,
+  type OwnerStore,
+  type SlotRequest,
+  type TakenSlots,
+} from '../../owners.ts';
 import type { Transaction, Work } from '../engine/connection.ts';
 
 export function ownerVerbs(db: Transaction): Work<OwnerStore> {
-  return { takeSlots: (request) => takeSlots(db, request) };
+  return { takeSlots: (request) => takeSlots(db, request), leadTimer: (request) => leadTimer(db, request) };
 }
 
 /** Whether the epoch is still the slot's. Read each time: another process may have raised it. */
@@ -84,4 +91,15 @@ function returnDeliveries(db: Transaction, slot: number, now: number): number {
        AND coalesce((SELECT w.slot FROM webhooks w WHERE w.id = webhook_deliveries.webhook_id), ${FIRST_SLOT}) = +?`,
   );
   return back.run(now, slot).changes;
+}
+
+function leadTimer(db: Transaction, { name, node, now, leaseUntil }: LeadRequest): number | null {
+  const take = db.sql(
+    `INSERT INTO timers (name, node, epoch, lease_until) VALUES (+@name, +@node, 1, +@leaseUntil)
+     ON CONFLICT (name) DO UPDATE SET node = excluded.node, epoch = epoch + 1, lease_until = excluded.lease_until
+     WHERE node = excluded.node OR lease_until <= +@now
+     RETURNING epoch`,
+    'column',
+  );
+  return (take.get({ name, node, now, leaseUntil }) as number | undefined) ?? null;
 }

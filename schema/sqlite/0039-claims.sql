@@ -22,3 +22,11 @@ CREATE TABLE inbound_reaches_new (
 INSERT INTO inbound_reaches_new (slot, mails) SELECT 1, mails FROM inbound_reaches WHERE worker = 'daemon';
 DROP TABLE inbound_reaches;
 ALTER TABLE inbound_reaches_new RENAME TO inbound_reaches;
+
+-- Which node runs a timer that only one may run. Each time a node takes it, the epoch rises.
+CREATE TABLE timers (
+  name        TEXT PRIMARY KEY,
+  node        TEXT NOT NULL,
+  epoch       INTEGER NOT NULL,
+  lease_until INTEGER             -- NULL: until the node's process ends
+) STRICT, WITHOUT ROWID;
