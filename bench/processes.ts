@@ -16,7 +16,8 @@ export function startProcess<Request, Answer>(
   file: URL,
   env: Record<string, string> = {},
 ): BenchProcess<Request, Answer> {
-  const child = fork(file, { env: { ...process.env, ...env } });
+  // Options of Node for this process, such as a test runner's, are not meant for the child.
+  const child = fork(file, { env: { ...process.env, ...env }, execArgv: [] });
   const exited = once(child, 'exit');
   return {
     pid: child.pid!,
@@ -42,7 +43,7 @@ function ask<Answer>(child: ChildProcess, request: object): Promise<Answer> {
     };
     const ended = (code: number | null) => {
       settle();
-      reject(new Error(`${child.spawnargs[1]} ended with ${code}`));
+      reject(new Error(`${child.spawnargs.at(-1)} ended with ${code}`));
     };
     child.on('message', answered);
     child.on('exit', ended);
