@@ -33,7 +33,7 @@ export const USAGE = `npm run bench -- [options]
   --only A,B       limits, accept, idle, postfix, end-to-end, clicks, reports, webhooks, bodies,
                    attachments, smtp-door, backlog, slow-disk, search (all)
   --backlog N      messages that wait for a dead destination in the backlog row (1000000)
-  --profile        profiles the daemon's threads and prints where their time goes; slows it down
+  --profile        runs each section once more with the daemon profiled: its processor time by part
   --save           writes the table to bench/results/`;
 
 /** Null when help is asked for; throws with a sentence for people. */

@@ -10,9 +10,11 @@ import type { Tier } from '../src/store/tenants.ts';
 import { startDnsServer, type TestDnsServer } from '../test/support/dns-server.ts';
 import { findFreePort } from '../test/support/free-port.ts';
 import { monotonicMs } from './monotonic.ts';
+import type { DaemonWatch } from './profile/daemon-watch.ts';
 
 export interface Postrider {
   pid: number;
+  watch: DaemonWatch | null;
   httpPort: number;
   /** Of the SMTP door. */
   submissionPort: number;
@@ -34,8 +36,8 @@ export interface PostriderOptions {
   /** Where all mail goes. */
   smtpPort: number;
   domainCount: number;
-  /** Gets a .cpuprofile per thread when the daemon ends. */
-  profileFolder: string | null;
+  /** Notes its processor time, and says whether it is profiled. */
+  watch: DaemonWatch | null;
   /** The key of an earlier start in the same folder, whose data is used again. */
   token?: string;
 }
@@ -50,7 +52,7 @@ const READY_WITHIN_MS = 60_000;
 const LOOK_EVERY_MS = 10;
 
 export async function startPostrider(options: PostriderOptions): Promise<Postrider> {
-  const { folder, smtpPort, domainCount } = options;
+  const { folder, smtpPort, domainCount, watch } = options;
   const dns = await startDnsServer();
   const domains = Array.from({ length: domainCount }, (_, index) => `in${index + 1}.test`);
   for (const domain of domains) {
@@ -65,6 +67,7 @@ export async function startPostrider(options: PostriderOptions): Promise<Postrid
   const startedAtMs = monotonicMs();
   const daemon = serve(configFile, options);
   const stop = async (signal: NodeJS.Signals) => {
+    watch?.stopping();
     daemon.child.kill(signal);
     await daemon.exited;
     await dns.close();
@@ -72,6 +75,7 @@ export async function startPostrider(options: PostriderOptions): Promise<Postrid
   try {
     const { http_port: httpPort, submission_port: submissionPort } = await readPorts(daemon);
     const readyAfterMs = monotonicMs() - startedAtMs;
+    watch?.started(daemon.child.pid!);
     const addSender: Postrider['addSender'] = async (domain, tier) => {
       const token = await makeTenant(configFile, tier);
       await verifyDomain({ dns, httpPort, token }, domain);
@@ -79,7 +83,7 @@ export async function startPostrider(options: PostriderOptions): Promise<Postrid
     };
     const token = options.token ?? (await addSender(SENDER_DOMAIN, 'uncapped'));
     const from = `Example Shop <orders@${SENDER_DOMAIN}>`;
-    const facts = { pid: daemon.child.pid!, httpPort, submissionPort, token, from, domains, readyAfterMs };
+    const facts = { pid: daemon.child.pid!, watch, httpPort, submissionPort, token, from, domains, readyAfterMs };
     return { ...facts, addSender, stop: () => stop('SIGTERM') };
   } catch (error) {
     await stop('SIGKILL');
@@ -127,14 +131,14 @@ interface Daemon {
 }
 
 /** Its log goes to a file, as under a service manager it would go to another process. */
-function serve(configFile: string, { folder, profileFolder }: PostriderOptions): Daemon {
+function serve(configFile: string, { folder, watch }: PostriderOptions): Daemon {
   const logFile = path.join(folder, 'postrider.log');
   const log = fs.openSync(logFile, 'w');
-  const profiling = profileFolder === null ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileFolder}`];
-  const child = spawn(process.execPath, [...profiling, MAIN, 'serve', '--config', configFile], {
+  const profiled = watch?.profiled();
+  const child = spawn(process.execPath, [...(profiled?.nodeOptions ?? []), MAIN, 'serve', '--config', configFile], {
     stdio: ['ignore', log, 'inherit'],
     // The second one chooses how OpenSSL calculates (docs/operate.md): whoever sets it wants to see what it does.
-    env: { PATH: process.env.PATH, OPENSSL_ia32cap: process.env.OPENSSL_ia32cap },
+    env: { PATH: process.env.PATH, OPENSSL_ia32cap: process.env.OPENSSL_ia32cap, ...profiled?.environment },
   });
   fs.closeSync(log);
   return { child, exited: once(child, 'exit'), logFile };

@@ -1,5 +1,6 @@
 // What the sections of a run share: options, a folder, and the machine's limits once they are known.
 import type { BenchOptions } from './options.ts';
+import type { DaemonWatch } from './profile/daemon-watch.ts';
 import type { Spread } from './spread.ts';
 import type { Row } from './table.ts';
 
@@ -24,8 +25,8 @@ export interface RunContext {
   folder: string;
   /** Null until their section has run, and when it is left out. */
   limits: Limits | null;
-  /** Profiles of the daemon that a section starts, or null. */
-  profileFolder(section: string): string | null;
+  /** For a daemon that a section starts. */
+  watch(section: string): DaemonWatch;
 }
 
 export type Section = (run: RunContext) => Promise<Row[]>;

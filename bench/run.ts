@@ -4,7 +4,10 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { describeMachine, shortName } from './machine.ts';
 import { type BenchOptions, readOptions, USAGE } from './options.ts';
-import { describeProfiles } from './profile.ts';
+import { DaemonWatch } from './profile/daemon-watch.ts';
+import { profileSection } from './profile/profile-section.ts';
+import { buildSampler } from './profile/sampler.ts';
+import { profileRow, showProfile } from './profile/show.ts';
 import type { RunContext, Section } from './run-context.ts';
 import { measureAccept } from './sections/accept.ts';
 import { measureAttachments } from './sections/attachments.ts';
@@ -47,25 +50,10 @@ async function run(options: BenchOptions, names: string[]): Promise<void> {
   say([...machineLines(machine), ...(machine.fileSystem === 'tmpfs' ? [NO_DISK] : []), ''].join('\n'));
 
   const folder = fs.mkdtempSync(path.join(options.dir, 'postrider-bench-'));
-  const profiles: string[] = [];
-  const context: RunContext = {
-    ...{ options, folder, limits: null, postfix: null },
-    profileFolder(section) {
-      if (!options.profile) return null;
-      const profileFolder = path.join(folder, 'profiles', section);
-      fs.mkdirSync(profileFolder, { recursive: true });
-      profiles.push(section);
-      return profileFolder;
-    },
-  };
   try {
-    const rows: Row[] = [];
-    for (const name of names) {
-      process.stderr.write(`… ${name}\n`);
-      rows.push(...(await rowsOf(name, context)));
-    }
+    const { rows, profiles } = await measure(names, { options, folder });
     say(plainTable(rows));
-    for (const section of profiles) say(`\n${section}\n\n${describeProfiles(path.join(folder, 'profiles', section))}`);
+    for (const profile of profiles) say(`\n${profile}`);
     if (options.save) {
       const file = path.join(RESULTS, `${machine.date}-${shortName(machine)}.md`);
       fs.writeFileSync(file, markdownResult(machine, commandLine(), rows));
@@ -76,10 +64,39 @@ async function run(options: BenchOptions, names: string[]): Promise<void> {
   }
 }
 
+async function measure(
+  names: string[],
+  { options, folder }: Pick<RunContext, 'options' | 'folder'>,
+): Promise<{ rows: Row[]; profiles: string[] }> {
+  const sampler = options.profile ? buildSampler(folder) : null;
+  let plain: DaemonWatch[] = [];
+  const watch = (section: string) => {
+    plain.push(new DaemonWatch(section, null));
+    return plain.at(-1)!;
+  };
+  const context: RunContext = { options, folder, limits: null, postfix: null, watch };
+  const rows: Row[] = [];
+  const profiles: string[] = [];
+  for (const name of names) {
+    plain = [];
+    process.stderr.write(`… ${name}\n`);
+    rows.push(...(await orFailed(name, () => SECTIONS[name]!(context))));
+    if (sampler === null || plain.length === 0) continue;
+    process.stderr.write(`… ${name}, profiled\n`);
+    const profiled = async () => {
+      const found = await profileSection(SECTIONS[name]!, context, { sampler, plain });
+      profiles.push(...found.map(showProfile));
+      return found.map(profileRow);
+    };
+    rows.push(...(await orFailed(`${name}, profiled`, profiled)));
+  }
+  return { rows, profiles };
+}
+
 /** A section that fails takes no other along: what was measured before it took its time. */
-async function rowsOf(name: string, context: RunContext): Promise<Row[]> {
+async function orFailed(name: string, measured: () => Promise<Row[]>): Promise<Row[]> {
   try {
-    return await SECTIONS[name]!(context);
+    return await measured();
   } catch (error) {
     process.stderr.write(`${name}: ${error instanceof Error ? (error.stack ?? error.message) : error}\n`);
     process.exitCode = 1;

@@ -8,6 +8,7 @@ import type { LoadJob, LoadReport } from './load.ts';
 import { monotonicMs } from './monotonic.ts';
 import type { Postrider } from './postrider.ts';
 import { startProcess } from './processes.ts';
+import { type Clocks, readClocks } from './profile/clocks.ts';
 import type { Arrival, Sink } from './sinks.ts';
 
 export interface TrafficPlan {
@@ -55,7 +56,7 @@ export async function sendTraffic(plan: TrafficPlan): Promise<Traffic> {
     const after = await look(postrider, sink, load.pid);
     const report = await running;
     if (report.refused > 0) throw new Error(`${report.refused} calls were refused: ${report.firstRefusal}`);
-    return {
+    const traffic = {
       calls: readCalls(fs.readFileSync(timesFile, 'latin1')),
       fromMs: before.atMs,
       toMs: after.atMs,
@@ -63,6 +64,10 @@ export async function sendTraffic(plan: TrafficPlan): Promise<Traffic> {
       cores: coresBetween(before, after),
       peakMemoryMiB: peakMemoryMiB(postrider.pid),
     };
+    // Where delivery is held, a message is one that was accepted.
+    const messages = traffic.arrivedWithin || callsWithin(traffic).length;
+    postrider.watch?.measure(before.clocks, after.clocks, messages);
+    return traffic;
   } finally {
     await load.stop();
   }
@@ -78,6 +83,7 @@ function jobOf(plan: TrafficPlan): Omit<LoadJob, 'timesFile'> {
 
 interface Look {
   atMs: number;
+  clocks: Clocks | null;
   arrived: number;
   daemon: CpuTime | null;
   load: CpuTime | null;
@@ -88,6 +94,7 @@ async function look(postrider: Postrider, sink: Sink, loadPid: number): Promise<
   const arrived = await sink.total();
   return {
     atMs: monotonicMs(),
+    clocks: readClocks(postrider.pid),
     arrived,
     daemon: cpuTimeOf(postrider.pid),
     load: cpuTimeOf(loadPid),

@@ -17,7 +17,7 @@ export interface SettingPlan {
 }
 
 export async function withPostrider<T>(
-  { options, folder, profileFolder }: RunContext,
+  { options, folder, watch }: RunContext,
   { section, greets = true }: SettingPlan,
   work: (setting: Setting) => Promise<T>,
 ): Promise<T> {
@@ -27,7 +27,7 @@ export async function withPostrider<T>(
       folder: path.join(folder, section),
       smtpPort: sink.smtpPort,
       domainCount: options.domains,
-      profileFolder: profileFolder(section),
+      watch: watch(section),
     });
     try {
       return await work({ postrider, sink });

@@ -44,7 +44,7 @@ async function measureOnce(run: RunContext, at: { folder: string; sink: Sink; to
   const { folder, sink, token } = at;
   const postrider = await startPostrider({
     ...{ folder, smtpPort: sink.smtpPort, domainCount: run.options.domains },
-    profileFolder: run.profileFolder(token === undefined ? 'backlog-empty' : 'backlog-full'),
+    watch: run.watch(token === undefined ? 'backlog-empty' : 'backlog-full'),
     ...(token !== undefined && { token }),
   });
   try {

@@ -31,7 +31,7 @@ export async function measureReports(run: RunContext): Promise<Row[]> {
     folder,
     smtpPort: sink.port,
     domainCount: run.options.domains,
-    profileFolder: run.profileFolder('reports'),
+    watch: run.watch('reports'),
   });
   const flood = startProcess<ReportFloodJob, ReportFloodAnswer>(new URL('../report-flood.ts', import.meta.url));
   try {

@@ -67,7 +67,7 @@ async function databaseWithRows(run: RunContext): Promise<string> {
 
 async function makeRows(run: RunContext, folder: string, file: string): Promise<void> {
   const sink = await startSink({ kind: 'own', folder: run.folder });
-  const postrider = await startPostrider({ folder, smtpPort: sink.smtpPort, domainCount: 1, profileFolder: null });
+  const postrider = await startPostrider({ folder, smtpPort: sink.smtpPort, domainCount: 1, watch: null });
   await postrider.stop();
   await sink.stop();
   await fillBacklog(file, run.options.backlog);

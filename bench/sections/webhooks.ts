@@ -67,7 +67,7 @@ async function withDaemon<T>(
 ): Promise<T> {
   const postrider = await startPostrider({
     ...{ folder, smtpPort: sink.smtpPort, domainCount: run.options.domains },
-    profileFolder: run.profileFolder('webhooks'),
+    watch: run.watch('webhooks'),
     ...(token !== undefined && { token }),
   });
   try {
