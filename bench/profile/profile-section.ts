@@ -37,6 +37,7 @@ export async function profileSection(
 
 function profileOf({ section, pid, profiling, measured }: DaemonWatch, plain: Measured | null): DaemonProfile[] {
   if (!measured || !profiling) return [];
-  const { used, messages } = measured;
-  return [{ section, split: splitByPart(used, readJsThreads(profiling.folder, pid)), messages, plain }];
+  const split = splitByPart(measured.used, readJsThreads(profiling.folder, pid));
+  if (split.samples === 0) throw new Error(`${section}: the daemon's profiles have no samples of the measured time`);
+  return [{ section, split, messages: measured.messages, plain }];
 }

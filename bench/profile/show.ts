@@ -26,7 +26,8 @@ export function showProfile({ section, split, messages }: DaemonProfile): string
     '| --- | ---: | ---: | ---: | ---: | ---: | ---: | --- |',
     ...rows,
     '',
-    `${split.samples.toLocaleString('en')} samples; JavaScript threads without any: ${column(split.unsampledUs) || 0} ${unit}.`,
+    `${split.samples.toLocaleString('en')} samples, one per ${(split.sampledUs / split.samples / 1000).toFixed(1)} ms of processor time.`,
+    `JavaScript threads without any: ${column(split.unsampledUs) || 0} ${unit}.`,
     '',
     ...shown.flatMap((part) => expensiveFunctions(part, each)),
   ].join('\n');

@@ -22,6 +22,8 @@ export interface Split {
   /** By the kernel's clock of the process. */
   measuredUs: number;
   samples: number;
+  /** The time that they stand for. */
+  sampledUs: number;
   /** JavaScript threads whose time can't be split, because they were never sampled. */
   unsampledUs: number;
 }
@@ -29,7 +31,7 @@ export interface Split {
 export function splitByPart(used: UsedTime, jsThreads: readonly JsThread[]): Split {
   const parts = new Map(Object.keys(PARTS).map((part) => [part as Part, emptyPart(part as Part)]));
   const bySystemId = new Map(jsThreads.map((thread) => [thread.systemId, thread]));
-  const split = { samples: 0, unsampledUs: 0 };
+  const split = { samples: 0, sampledUs: 0, unsampledUs: 0 };
   for (const [id, { name, us }] of used.threads) {
     const thread = bySystemId.get(id);
     if (!thread) {
@@ -39,8 +41,12 @@ export function splitByPart(used: UsedTime, jsThreads: readonly JsThread[]): Spl
     const stacks = thread.profile ? stacksWithin(thread.profile, used) : [];
     const samples = stacks.reduce((sum, { count }) => sum + count, 0);
     split.samples += samples;
-    if (samples === 0) split.unsampledUs += us;
-    else addSamples(parts, stacks, { role: roleOf(thread), usPerSample: us / samples });
+    if (samples === 0) {
+      split.unsampledUs += us;
+      continue;
+    }
+    split.sampledUs += us;
+    addSamples(parts, stacks, { role: roleOf(thread), usPerSample: us / samples });
   }
   const all = [...parts.values()];
   const us = all.reduce((sum, part) => sum + part.us, 0);
