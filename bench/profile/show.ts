@@ -6,12 +6,13 @@ import type { PartTime } from './split.ts';
 
 /** How far the sum of the parts may be from the processor time of the process. */
 const TOLERANCE = 0.1;
+const US_PER_MS = 1000;
 const SHOWN_FUNCTIONS = 5;
 const SHOWN_SHARE = 0.002;
 
 export function showProfile({ section, split, messages }: DaemonProfile): string {
-  const each = messages ?? 1;
-  const unit = messages === null ? 'µs' : 'µs per message';
+  const each = messages ?? US_PER_MS;
+  const unit = messages === null ? 'ms' : 'µs per message';
   const shown = split.parts.filter(({ us }) => us > split.us * SHOWN_SHARE);
   const column = (us: number) => (Math.round(us / each) === 0 ? '' : Math.round(us / each).toLocaleString('en'));
   const rows = shown.map(({ part, us, byRole }) => {
@@ -36,7 +37,9 @@ export function showProfile({ section, split, messages }: DaemonProfile): string
 /** For the table of the run: whether the profile can be believed. */
 export function profileRow({ section, split, messages, plain }: DaemonProfile): Row {
   const { us, measuredUs } = split;
-  const show = (time: number, of: number | null) => `${Math.round(time / (of ?? 1)).toLocaleString('en')} µs`;
+  const show = (time: number, of: number | null) => {
+    return `${Math.round(time / (of ?? US_PER_MS)).toLocaleString('en')} ${of === null ? 'ms' : 'µs'}`;
+  };
   const off = Math.abs(us - measuredUs) / measuredUs;
   const beside = [
     `measured ${show(measuredUs, messages)}${messages === null ? '' : ' per message'}`,

@@ -127,11 +127,18 @@ t.test("a thread's samples share its processor time, and all threads add up", as
   );
 });
 
+t.test('without a number of messages, times are those of the daemon', async (t) => {
+  const split = exampleSplit(1000);
+  const inMs = { ...split, us: 960_000, measuredUs: 1_000_000 };
+  t.equal(profileRow({ section: 'webhooks', split: inMs, messages: null, plain: null }).measured, '960 ms');
+});
+
 t.test('the table is per message, and its row says when the sum is wrong', async (t) => {
   const profile = { section: 'end-to-end', split: exampleSplit(1000), messages: 2, plain: null };
   const text = showProfile(profile);
   t.match(text, '| check | 300 | 300 |  |  |  | 62.5 % | key, rate,');
   t.match(text, 'JavaScript threads without any: 20 µs per message');
+  t.equal(profileRow(profile).measured, '480 µs');
   t.same(profileRow(profile).limit, { wanted: '≤ 10 % off', met: true });
   t.equal(profileRow({ ...profile, split: exampleSplit(1100) }).limit!.met, false);
 });
