@@ -35,6 +35,8 @@ t.test('a sample belongs to the nearest caller that has a part', async (t) => {
   ]);
   belongs('log', ['native writeString', 'node_modules/sonic-boom/index.js write', 'src/delivery/queue/group.ts note']);
   belongs('crossing threads', ['native postMessage', 'src/delivery/queue/group.ts open']);
+  const local = ['src/store/sqlite/engine/local-connection.ts cached', 'src/store/sqlite/threaded-store.ts read'];
+  belongs('check', ['native get', `${VERBS}/tenants.ts findApiKeyBySecret`, ...local, 'src/tenants/api-keys.ts find']);
   belongs('HTTP', ['native end', 'node_modules/hyper-express/src/components/http/Response.js send']);
 });
 
