@@ -1,10 +1,11 @@
 // Steps of the walk: mail is accepted, claimed, recorded, given back, recovered, paused and ended.
 import { atStep } from '../../../src/base/backoff.ts';
-import { DAY_MS, HOUR_MS } from '../../../src/base/clock.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/base/clock.ts';
 import { Fault } from '../../../src/base/errors.ts';
 import { noPeer, type PeerFacts } from '../../../src/base/outcome.ts';
 import { deliveredEvent } from '../../../src/events/delivery-events.ts';
 import type { EventType, NewEvent } from '../../../src/store/events.ts';
+import type { Owner } from '../../../src/store/owners.ts';
 import type { HardBounceNote, MessageUpdate, Transition } from '../../../src/store/queue.ts';
 import type { AcceptResult, NewSubmission } from '../../../src/store/submissions.ts';
 import { dueAgainFrom } from '../conformance/harness.ts';
@@ -42,6 +43,8 @@ async function accept(walk: Walk): Promise<void> {
     })),
     ...{ acceptedAt: walk.now, sendAt, expiresAt },
     ...asWritten(walk, tenant.id),
+    ...(sendAt === null &&
+      walk.chance(0.3) && { begin: { owner: randomOwner(walk), dueAgainAt: walk.now + MINUTE_MS } }),
   };
   const isBatch = idempotencyKey === null && walk.chance(0.2);
   const answer = isBatch ? acceptInBatch(walk, submission) : store.submissions.accept(submission);
@@ -70,21 +73,29 @@ async function accept(walk: Walk): Promise<void> {
   walk.same(result.receipt, { id: submission.id, messageIds, rejected }, 'accept');
   model.submissions.set(submission.id, { id: submission.id, tenantId: tenant.id, idempotencyKey, messageIds });
   walk.same(result.lanes.length, sendAt === null ? taken.length : 0, 'lanes of what goes at once');
+  const { begin } = submission;
+  const begun = begin?.owner === walk.owner && taken.length === 1;
+  walk.same(result.begun, begun, 'begun');
   for (const [index, { messageId: id, address: recipient }] of taken.entries()) {
     const lane = result.lanes[index]?.lane ?? (await store.queue.findWaiting(id))!.lane;
     model.messages.set(id, {
       ...{ id, tenantId: tenant.id, submissionId: submission.id, domainId: domain.id, recipient, expiresAt },
       ...{
         lane,
-        state: sendAt === null ? 'queued' : 'scheduled',
-        attempts: 0,
-        dueAt: sendAt ?? walk.now,
+        state: begun ? 'sending' : sendAt === null ? 'queued' : 'scheduled',
+        attempts: begun ? 1 : 0,
+        dueAt: begun ? begin.dueAgainAt : (sendAt ?? walk.now),
         parked: false,
       },
       ...{ ambiguous: false, finishedAt: null, complained: false, recorded: new Set() },
       opens: { hits: 0, lastEventAt: null },
     });
   }
+}
+
+/** The one of now, or sometimes the one before. */
+function randomOwner(walk: Walk): Owner {
+  return walk.chance(0.2) ? walk.formerOwner : walk.owner;
 }
 
 /** A batch of one is answered as the submission alone would be. */
@@ -216,7 +227,7 @@ async function record(walk: Walk): Promise<void> {
   const finished = walk.chance(0.2) && walk.pick(inState(walk, 'delivered', 'bounced', 'failed', 'canceled'));
   const chosen = finished ? [...messages, finished] : messages;
   if (chosen.length === 0) return;
-  const owner = walk.chance(0.1) ? walk.formerOwner : walk.owner;
+  const owner = randomOwner(walk);
   const updates = chosen.map((message) => {
     return { ...randomUpdate(walk, message), claim: { ...owner, attempt: message.attempts } };
   });

@@ -120,6 +120,11 @@ async function lookAtQueue(walk: Walk): Promise<void> {
   const summed = (await store.queue.queueSummary()).find(({ lane }) => lane === message.lane);
   walk.same(summed?.waiting ?? 0, waiting.length, 'queueSummary');
   await store.queue.dueLanes([1]);
+  for (const { id, tenantId, name } of walk.model.domains.values()) {
+    // Without its key, which a revoked domain loses with its last message, there is nothing to tell.
+    const facts = await store.submissions.findSendingFacts(tenantId, id);
+    walk.same(facts?.signing.domain ?? name, name, 'findSendingFacts');
+  }
   const listed = await store.queue.listQueue({ limit: 1000 });
   walk.same(listed.length, walk.model.openMessages(), 'listQueue');
   const waits = isWaiting(message);
