@@ -3,6 +3,7 @@
 import type { Test } from 'tap';
 import type { PeerFacts } from '../../../src/base/outcome.ts';
 import { deliveredEvent } from '../../../src/events/delivery-events.ts';
+import type { Domain } from '../../../src/store/domains.ts';
 import type { NewEvent } from '../../../src/store/events.ts';
 import type { ClaimedMessage, ClaimedUpdate, Transition } from '../../../src/store/queue.ts';
 import { untried } from '../../support/first-slot.ts';
@@ -64,7 +65,7 @@ export const queueRecordCases = {
     for (const [name, change] of Object.entries(changes)) {
       const peer = { ...PEER, ...change };
       for (const attempt of [1, 2]) {
-        const message = { ...(await bench.sending(domain, 'a@x.test')), attempt };
+        const message = await inAttempt(bench, domain, attempt);
         const data = deliveredEvent(bench.event('email.delivered'), { ...message, subject: 'é' }, { peer, attempt });
         const update = bench.attempted(message, { to: 'delivered' }, data);
         update.attempt!.peer = peer;
@@ -346,6 +347,18 @@ export const queueRecordCases = {
     t.strictSame(await bench.store.suppressions.listPlatformSuppressions({ after: null, limit: 10 }), []);
   },
 };
+
+/** A message that is being sent; its attempts before were never recorded. */
+async function inAttempt(bench: Bench, domain: Domain, attempt: number): Promise<ClaimedMessage> {
+  let message = await bench.sending(domain, 'a@x.test');
+  while (message.attempt < attempt) {
+    const later = { to: 'deferred', dueAt: T0, reason: '451', ambiguous: false } as const;
+    await bench.store.queue.record([bench.update(message, later)]);
+    const claimed = await bench.claim(message.lane, T0);
+    message = claimed.find(({ id }) => id === message.id)!;
+  }
+  return message;
+}
 
 function failedFor(reason: string): Transition {
   return { to: 'failed', reason };
