@@ -5,11 +5,15 @@ import { openThreadedStore } from '../../src/store/sqlite/threaded-store.ts';
 import { openContentReader } from '../../src/store/sqlite/verbs/contents.ts';
 import { testFolder } from '../support/test-folder.ts';
 import { openReads } from './open-reads.ts';
+import { openSecond } from './open-second.ts';
 
 export async function openThreaded(t: Test) {
   const file = path.join(testFolder(t), 'postrider.db');
   const onTrouble = (error: unknown) => t.fail(String(error));
   const store = await openThreadedStore({ file, onCheckpointFault: onTrouble, onLost: onTrouble });
   t.teardown(() => store.close());
-  return { store, openContents: () => openContentReader(file), reads: () => openReads(t, file) };
+  return {
+    ...{ store, openSecond: () => openSecond(t, file) },
+    ...{ openContents: () => openContentReader(file), reads: () => openReads(t, file) },
+  };
 }

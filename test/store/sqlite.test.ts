@@ -11,12 +11,16 @@ import { testFolder } from '../support/test-folder.ts';
 import { Bench, T0 } from './conformance/harness.ts';
 import { storeConformance } from './conformance/store-conformance.ts';
 import { openReads } from './open-reads.ts';
+import { openSecond } from './open-second.ts';
 
 async function openStore(t: Test) {
   const file = path.join(testFolder(t), 'postrider.db');
   const store = await openSqliteStore({ file });
   t.teardown(() => store.close());
-  return { file, store, openContents: () => openContentReader(file), reads: () => openReads(t, file) };
+  return {
+    ...{ file, store, openSecond: () => openSecond(t, file) },
+    ...{ openContents: () => openContentReader(file), reads: () => openReads(t, file) },
+  };
 }
 
 storeConformance(t, 'sqlite', openStore);

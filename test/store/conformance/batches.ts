@@ -11,11 +11,11 @@ const WORDS = {
 };
 const REFUSED: BatchEntry = { kind: 'refused', error: 'validation_failed', message: 'to: no @.' };
 
-function entry(bench: Bench, domain: Domain, to: string[] = ['a@x.test']): BatchEntry {
+export function entry(bench: Bench, domain: Domain, to: string[] = ['a@x.test']): BatchEntry {
   return { kind: 'submission', submission: bench.submission(domain, to), refusalOf: WORDS };
 }
 
-function batchOf(domain: Domain, entries: BatchEntry[], change: Partial<NewBatch> = {}): NewBatch {
+export function batchOf(domain: Domain, entries: BatchEntry[], change: Partial<NewBatch> = {}): NewBatch {
   return { tenantId: domain.tenantId, idempotencyKey: null, entries, skipsRefused: false, acceptedAt: T0, ...change };
 }
 

@@ -27,6 +27,8 @@ export interface OpenedStore {
   openContents(): ContentReader;
   /** What the portal asks of the same database; only the driver's own test has it. */
   reads?(): PortalReads;
+  /** Another handle on the same database, as another process has it; only the driver's own test has it. */
+  openSecond?(): Promise<Store>;
 }
 
 export type OpenStore = (t: Test) => Promise<OpenedStore>;
@@ -50,6 +52,7 @@ export class Bench {
   readonly store: Store;
   readonly openContents: () => ContentReader;
   readonly reads: () => PortalReads;
+  readonly openSecond: () => Promise<Store>;
   readonly #ids = new IdSource();
   #owner: Promise<Owner> | null = null;
 
@@ -59,6 +62,10 @@ export class Bench {
     this.reads = () => {
       if (!opened.reads) throw new Error('this test has opened no reads');
       return opened.reads();
+    };
+    this.openSecond = () => {
+      if (!opened.openSecond) throw new Error('this test has no second handle');
+      return opened.openSecond();
     };
   }
 

@@ -396,7 +396,7 @@ export const inboundCases = {
   },
 };
 
-async function delivered(bench: Bench, name = `d${bench.id()}.test`): Promise<ClaimedMessage> {
+export async function delivered(bench: Bench, name = `d${bench.id()}.test`): Promise<ClaimedMessage> {
   const { domain } = await bench.sender(name);
   const message = await bench.sending(domain, 'a@x.test');
   await bench.store.queue.record([bench.attempted(message, { to: 'delivered' })]);
@@ -404,7 +404,7 @@ async function delivered(bench: Bench, name = `d${bench.id()}.test`): Promise<Cl
 }
 
 /** Of a mail that has just come in. */
-async function updateFor(
+export async function updateFor(
   bench: Bench,
   message: { id: string; tenantId: string } | null,
   verdict: Partial<InboundVerdict>,

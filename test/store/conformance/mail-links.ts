@@ -5,7 +5,7 @@ import type { Tenant, User } from '../../../src/store/tenants.ts';
 import { type Bench, T0 } from './harness.ts';
 import { newUser } from './members.ts';
 
-function linkFor(bench: Bench, change: Partial<MailLink>): MailLink {
+export function linkFor(bench: Bench, change: Partial<MailLink>): MailLink {
   const id = bench.id();
   const [createdAt, expiresAt] = [T0, T0 + 100];
   const nobody = { userId: null, tenantId: null, role: null };
@@ -21,11 +21,11 @@ function linkFor(bench: Bench, change: Partial<MailLink>): MailLink {
   };
 }
 
-function invitationTo(bench: Bench, tenantId: string, email: string): MailLink {
+export function invitationTo(bench: Bench, tenantId: string, email: string): MailLink {
   return linkFor(bench, { purpose: 'invitation', tenantId, role: 'viewer', email });
 }
 
-async function signedUp(bench: Bench, change: Partial<Tenant> = {}): Promise<{ tenant: Tenant; user: User }> {
+export async function signedUp(bench: Bench, change: Partial<Tenant> = {}): Promise<{ tenant: Tenant; user: User }> {
   const existing = await bench.tenant();
   const tenant = { ...existing, id: bench.id(), status: 'pending_verification' as const, ...change };
   const id = bench.id();
@@ -41,7 +41,7 @@ async function signedUp(bench: Bench, change: Partial<Tenant> = {}): Promise<{ t
   return { tenant, user };
 }
 
-const sessionOf = (bench: Bench, userId: string) => ({
+export const sessionOf = (bench: Bench, userId: string) => ({
   ...{ id: bench.id(), userId, tokenHash: Buffer.from('session'), client: null, address: '::1' },
   ...{ createdAt: T0, lastSeenAt: T0, expiresAt: T0 + 900, endsAt: T0 + 900 },
 });

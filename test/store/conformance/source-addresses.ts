@@ -8,12 +8,12 @@ const GROUP = 'mx.x.test';
 const TODAY = dayOf(T0);
 const DAY_MS = 86_400_000;
 
-const candidate = (ip: string, change: Partial<Candidate> = {}): Candidate => {
+export const candidate = (ip: string, change: Partial<Candidate> = {}): Candidate => {
   return { ip, weight: 1, warm: true, pause: null, ...change };
 };
 const [A, B] = [candidate('192.0.2.1'), candidate('192.0.2.2')];
 
-function factsOf(candidates: Candidate[], change: Partial<SourceFacts> = {}): SourceFacts {
+export function factsOf(candidates: Candidate[], change: Partial<SourceFacts> = {}): SourceFacts {
   return { mxGroup: GROUP, candidates, none: 'none can be used', ramp: [], ...change };
 }
 

@@ -45,6 +45,8 @@ import { templateCases } from './templates.ts';
 import { tenantCases } from './tenants.ts';
 import { trackingCases } from './tracking.ts';
 import { transportSecurityCases } from './transport-security.ts';
+import { rivalAccountCases } from './two-handles-accounts.ts';
+import { rivalMailCases } from './two-handles-mail.ts';
 import { webhookAttemptCases } from './webhook-attempts.ts';
 import { deliveryCases } from './webhook-deliveries.ts';
 import { webhookCases } from './webhooks.ts';
@@ -99,6 +101,8 @@ const GROUPS = {
   overview: overviewCases,
   'keeping and erasing': keepingCases,
   'isolation of tenants': isolationCases,
+  'two handles: accounts': rivalAccountCases,
+  'two handles: mail': rivalMailCases,
 };
 
 export function storeConformance(t: Test, name: string, openStore: OpenStore): void {

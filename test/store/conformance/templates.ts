@@ -5,7 +5,7 @@ import { type Bench, T0 } from './harness.ts';
 
 const QUOTA = { templates: 3, bytes: 100 };
 
-function newTemplate(bench: Bench, change: Partial<Template> = {}): Template {
+export function newTemplate(bench: Bench, change: Partial<Template> = {}): Template {
   const content = { name: 'Hello', html: '<p>{{ a }}</p>', text: null };
   return { id: bench.id(), ...content, createdAt: T0, updatedAt: T0, changedBy: null, ...change };
 }

@@ -9,7 +9,7 @@ import { type Bench, countAll, T0 } from './harness.ts';
 const LEASE_MS = 60_000;
 const TOLD_AFTER_MS = 1000;
 
-async function webhookOf(
+export async function webhookOf(
   bench: Bench,
   tenantId: string,
   target = 'https://a.test/',
@@ -24,7 +24,7 @@ async function webhookOf(
   return id;
 }
 
-async function happen(bench: Bench, domain: Domain, type: EventType = 'email.delivered'): Promise<string> {
+export async function happen(bench: Bench, domain: Domain, type: EventType = 'email.delivered'): Promise<string> {
   const { receipt } = await bench.accept(domain, ['a@x.test']);
   const message = (await bench.store.queue.findWaiting(receipt.messageIds[0]!))!;
   const event = bench.event(type, { n: 1 });
@@ -41,7 +41,7 @@ async function claim(bench: Bench, webhookId: string, now = T0, limit = 10) {
   return claimed!;
 }
 
-function resultOf(delivery: WebhookDelivery, end: DeliveryEnd): DeliveryResult {
+export function resultOf(delivery: WebhookDelivery, end: DeliveryEnd): DeliveryResult {
   const status = end.to === 'delivered' ? 200 : 500;
   return { delivery, end, startedAt: T0, elapsedMs: 12, status, reason: `It was ${status}.`, answer: 'ok' };
 }

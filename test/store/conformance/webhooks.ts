@@ -3,7 +3,7 @@ import type { Test } from 'tap';
 import type { NewWebhook, Webhook } from '../../../src/store/webhooks.ts';
 import { type Bench, T0 } from './harness.ts';
 
-function newWebhook(bench: Bench, tenantId: string, change: Partial<NewWebhook> = {}): NewWebhook {
+export function newWebhook(bench: Bench, tenantId: string, change: Partial<NewWebhook> = {}): NewWebhook {
   return {
     id: bench.id(),
     tenantId,
