@@ -63,6 +63,10 @@ export type StoreVerbs<Named extends { [N in Namespace]?: keyof Verbs[N] }> = {
   [N in keyof Named]: N extends Namespace ? Pick<Verbs[N], Extract<Named[N], keyof Verbs[N]>> : never;
 };
 
+/**
+ * A handle on a database. Several processes may have handles on the same one. A verb that writes sees everything that any
+ * of them committed before: limits hold, and what may happen once happens once.
+ */
 export interface Store extends Verbs {
   /** Whether the database can be used right now. */
   ping(): Promise<boolean>;

@@ -58,6 +58,23 @@ t.test('what is not committed is seen by the group alone', async (t) => {
   );
 });
 
+t.test('what another connection has committed is seen by the next group; its checkpoints forget nothing', async (t) => {
+  const { file, connection, add, recalled, looks } = openRecalling(t);
+  const other = new Database(file);
+  t.teardown(() => void other.close());
+  await add('a');
+  const byMail = () => connection.write('mail', recalled);
+  t.equal(await byMail(), 1);
+  for (let group = 0; group < 3; group++) {
+    await connection.write('mail', () => connection.sql('UPDATE facts SET size = +?').run(group));
+    other.pragma('wal_checkpoint(PASSIVE)');
+    t.equal(await byMail(), 1);
+  }
+  t.equal(looks(), 1, 'nor do commits of its own');
+  other.exec(`INSERT INTO facts (name) VALUES ('b')`);
+  t.equal(await byMail(), 2);
+});
+
 t.test('sums are written once per group, and before a verb that may read them', async (t) => {
   const { db, connection, disk } = openFacts(t);
   db.exec(`INSERT INTO facts VALUES ('sum', 0)`);

@@ -46,6 +46,7 @@ import { tenantCases } from './tenants.ts';
 import { trackingCases } from './tracking.ts';
 import { transportSecurityCases } from './transport-security.ts';
 import { rivalAccountCases } from './two-handles-accounts.ts';
+import { answerCases } from './two-handles-answers.ts';
 import { rivalMailCases } from './two-handles-mail.ts';
 import { webhookAttemptCases } from './webhook-attempts.ts';
 import { deliveryCases } from './webhook-deliveries.ts';
@@ -103,6 +104,7 @@ const GROUPS = {
   'isolation of tenants': isolationCases,
   'two handles: accounts': rivalAccountCases,
   'two handles: mail': rivalMailCases,
+  'two handles: what was answered': answerCases,
 };
 
 export function storeConformance(t: Test, name: string, openStore: OpenStore): void {

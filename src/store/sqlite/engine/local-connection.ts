@@ -13,12 +13,13 @@ export class LocalConnection implements Connection {
   readonly dueNotices = new DueNotices();
   readonly #db: Database.Database;
   readonly #statements: Statements;
-  readonly #cache = new ReadCache();
+  readonly #cache: ReadCache;
   #closed = false;
 
   constructor(file: string) {
     this.#db = openForReading(file);
     this.#statements = new Statements(this.#db);
+    this.#cache = new ReadCache(this.#db);
   }
 
   sql(text: string, shape?: RowShape): Statement {

@@ -1,7 +1,7 @@
 // The only writing connection. Verbs that arrive during one turn of the event loop are a group: they are committed
 // together, with one fsync, and none is answered before that commit. A verb that fails does not fail the others: the
 // group is rolled back and run again with a savepoint around each. Reads run between groups, so they only ever see
-// what is committed.
+// what is committed. Another process may write as well: each group first drops what was cached before its commits.
 import { performance } from 'node:perf_hooks';
 import type Database from 'better-sqlite3';
 import { Fault } from '../../../base/errors.ts';
@@ -28,7 +28,7 @@ export interface ConnectionOptions {
   onGroup?(stats: GroupStats): void;
   /** A group could not be committed, and none of its verbs on its own either. */
   onFailedCommit?(error: unknown): void;
-  /** A verb runs that may change what other connections have cached. */
+  /** What other connections have cached may have changed: by a verb that runs, or by another process. */
   onCacheStale?(): void;
 }
 
@@ -60,7 +60,7 @@ export class WritingConnection implements Connection {
   readonly #beginStatement: Database.Statement;
   readonly #commitStatement: Database.Statement;
   readonly #statements: Statements;
-  readonly #cache = new ReadCache();
+  readonly #cache: ReadCache;
   readonly #sums = new GroupSums();
   readonly #pace = new GroupPace();
   #waiting: Verb[] = [];
@@ -73,6 +73,7 @@ export class WritingConnection implements Connection {
     this.#db = db;
     this.#options = options;
     this.#statements = new Statements(db);
+    this.#cache = new ReadCache(db);
     this.#beginStatement = db.prepare('BEGIN IMMEDIATE');
     this.#commitStatement = db.prepare('COMMIT');
   }
@@ -257,6 +258,7 @@ export class WritingConnection implements Connection {
 
   #begin(): void {
     this.#beginStatement.run();
+    if (this.#cache.check()) this.#options.onCacheStale?.();
   }
 
   #commit(verbs: number): void {
