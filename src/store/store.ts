@@ -65,7 +65,8 @@ export type StoreVerbs<Named extends { [N in Namespace]?: keyof Verbs[N] }> = {
 
 /**
  * A handle on a database. Several processes may have handles on the same one. A verb that writes sees everything that any
- * of them committed before: limits hold, and what may happen once happens once.
+ * of them committed before: limits hold, and what may happen once happens once. A verb that only reads may miss what
+ * another handle committed less than a second ago, never what its own handle has answered.
  */
 export interface Store extends Verbs {
   /** Whether the database can be used right now. */

@@ -1,10 +1,15 @@
-// Conformance: what was answered on one handle holds for everything that is written on the other one afterwards.
+// Conformance: what was answered on one handle holds for everything that is written on the other one afterwards, and
+// reads there follow soon.
+import { setImmediate as turn } from 'node:timers/promises';
 import type { Domain } from '../../../src/store/domains.ts';
 import type { Store } from '../../../src/store/store.ts';
+import { within } from '../../support/patience.ts';
 import { type Bench, T0 } from './harness.ts';
 import { atOnce, countAnswers, type Rivals, rivals } from './rivals.ts';
 import { webhookOf } from './webhook-deliveries.ts';
 import { newWebhook } from './webhooks.ts';
+
+const FAILED = { state: 'failed', failureReason: 'not_found', checkedAt: T0 + 5 } as const;
 
 /** How both handles answer four submissions of that domain. */
 async function answers(bench: Bench, handles: Rivals, domain: Domain): Promise<Record<string, number>> {
@@ -84,6 +89,28 @@ export const answerCases = {
     while ((await webhooks.forgetDeletedWebhooks(100)) > 0);
     for (const store of handles) await happen(bench, store, domain);
     t.equal(await webhooks.forgetDeletedWebhooks(100), 0, 'nothing is left for a webhook that is gone');
+  }),
+
+  'reads follow what another handle commits, also while nothing is written': rivals(async (t, bench, handles) => {
+    const { tenant, domain } = await bench.sender(`${bench.id()}.test`);
+    const key = bench.apiKey(tenant.id);
+    await bench.store.keys.createApiKey(key, 9);
+    const [{ keys, domains, submissions }, other] = handles;
+    const seen = async () => {
+      const found = await keys.findApiKeyBySecret(key.publicId, key.secretHash);
+      const holder = await domains.findVerifiedDomain(tenant.id, domain.name);
+      const facts = await submissions.findSendingFacts(tenant.id, domain.id);
+      return [found?.key.revokedAt, found?.tenant.status, holder?.id, facts?.openTracking];
+    };
+    t.strictSame(await seen(), [null, 'active', domain.id, false]);
+    await other.keys.revokeApiKey(tenant.id, key.id, T0 + 5);
+    await other.tenants.updateTenant(tenant.id, { status: 'suspended', openTracking: true });
+    await other.domains.recordVerdict(tenant.id, domain.id, FAILED);
+    const following = async () => {
+      while ((await seen())[2] !== undefined) await turn();
+    };
+    await within(5000, 'the domain is lost', following());
+    t.strictSame(await seen(), [T0 + 5, 'suspended', undefined, true], 'all of it');
   }),
 
   'a lane is the same on both handles': rivals(async (t, bench, handles) => {

@@ -89,7 +89,10 @@ export class WritingConnection implements Connection {
 
   async read<T>(work: () => T): Promise<T> {
     if (this.#closing) throw new Fault('the store is closed');
-    return readOrFault(work);
+    return readOrFault(() => {
+      if (this.#cache.checkIfOld()) this.#options.onCacheStale?.();
+      return work();
+    });
   }
 
   cached<T>(name: string, look: () => T): T {
