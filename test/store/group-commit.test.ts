@@ -1,6 +1,8 @@
 // Group commit while the disk works: many verbs, one fsync, and who is answered when.
+import Database from 'better-sqlite3';
 import t from 'tap';
 import { Fault } from '../../src/base/errors.ts';
+import { LocalConnection } from '../../src/store/sqlite/engine/local-connection.ts';
 import { names, openFacts, UNUSABLE } from './facts-on-a-disk.ts';
 
 t.test('verbs of one turn share one commit', async (t) => {
@@ -71,6 +73,30 @@ t.test('a read sees only what is committed', async (t) => {
   t.equal(await during, 1);
   t.equal(await count(), 1, 'what was rolled back is never shown');
   disk.failures = 0;
+});
+
+t.test('a read is of one moment, whatever another process commits meanwhile', async (t) => {
+  const { file, connection, add } = openFacts(t);
+  const [local, other] = [new LocalConnection(file), new Database(file)];
+  t.teardown(() => local.close());
+  t.teardown(() => void other.close());
+  await add('a');
+  for (const reader of [connection, local]) {
+    const look = () => reader.sql('SELECT name FROM facts ORDER BY name', 'column').all();
+    const looks = await reader.read(() => {
+      const before = look();
+      other.prepare('INSERT INTO facts (name) VALUES (?)').run(`z${before.length}`);
+      return [before, look()];
+    });
+    t.strictSame(looks[1], looks[0]);
+    t.equal(await reader.read(() => look().length), looks[0]!.length + 1, 'the next one sees it');
+    const failing = reader.read(() => {
+      look();
+      throw new Fault('no', { permanence: 'permanent' });
+    });
+    await t.rejects(failing, { message: 'no' });
+    await add(`after a read that failed: ${looks[0]!.length}`);
+  }
 });
 
 t.test('verbs that follow from an answer are taken in the next groups', async (t) => {

@@ -7,22 +7,26 @@ import { readOrFault } from './database-fault.ts';
 import { openForReading } from './database-file.ts';
 import { DueNotices } from './due-notices.ts';
 import { ReadCache } from './read-cache.ts';
+import { Snapshot } from './snapshot.ts';
 import { type RowShape, type Statement, Statements } from './statements.ts';
 
 export class LocalConnection implements Connection {
   readonly dueNotices = new DueNotices();
   readonly #db: Database.Database;
   readonly #statements: Statements;
+  readonly #snapshot: Snapshot;
   readonly #cache: ReadCache;
   #closed = false;
 
   constructor(file: string) {
     this.#db = openForReading(file);
     this.#statements = new Statements(this.#db);
+    this.#snapshot = new Snapshot(this.#db);
     this.#cache = new ReadCache(this.#db);
   }
 
   sql(text: string, shape?: RowShape): Statement {
+    this.#snapshot.enter();
     return this.#statements.sql(text, shape);
   }
 
@@ -31,7 +35,7 @@ export class LocalConnection implements Connection {
     return readOrFault(() => {
       // The writer thread's commits count as another's here, so under load the cache is dropped once a second.
       this.#cache.checkIfOld();
-      return work();
+      return this.#snapshot.run(work);
     });
   }
 

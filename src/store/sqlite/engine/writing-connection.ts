@@ -12,6 +12,7 @@ import { DueNotices } from './due-notices.ts';
 import { GroupPace } from './group-pace.ts';
 import { GroupSums } from './group-sums.ts';
 import { ReadCache } from './read-cache.ts';
+import { Snapshot } from './snapshot.ts';
 import { type RowShape, type Statement, Statements } from './statements.ts';
 import { isLockedByOthers } from './write-lock.ts';
 
@@ -60,6 +61,7 @@ export class WritingConnection implements Connection {
   readonly #beginStatement: Database.Statement;
   readonly #commitStatement: Database.Statement;
   readonly #statements: Statements;
+  readonly #snapshot: Snapshot;
   readonly #cache: ReadCache;
   readonly #sums = new GroupSums();
   readonly #pace = new GroupPace();
@@ -73,12 +75,14 @@ export class WritingConnection implements Connection {
     this.#db = db;
     this.#options = options;
     this.#statements = new Statements(db);
+    this.#snapshot = new Snapshot(db);
     this.#cache = new ReadCache(db);
     this.#beginStatement = db.prepare('BEGIN IMMEDIATE');
     this.#commitStatement = db.prepare('COMMIT');
   }
 
   sql(text: string, shape?: RowShape): Statement {
+    this.#snapshot.enter();
     return this.#statements.sql(text, shape);
   }
 
@@ -91,7 +95,7 @@ export class WritingConnection implements Connection {
     if (this.#closing) throw new Fault('the store is closed');
     return readOrFault(() => {
       if (this.#cache.checkIfOld()) this.#options.onCacheStale?.();
-      return work();
+      return this.#snapshot.run(work);
     });
   }
 
