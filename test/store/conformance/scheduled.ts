@@ -11,13 +11,13 @@ interface Scheduled {
   ids: string[];
 }
 
-async function schedule(bench: Bench, domain: Domain, to: string[], sendAt = LATER): Promise<Scheduled> {
+export async function schedule(bench: Bench, domain: Domain, to: string[], sendAt = LATER): Promise<Scheduled> {
   const { receipt, lanes } = await bench.accept(domain, to, { sendAt, expiresAt: sendAt + LIFETIME_MS });
   if (lanes.length > 0) throw new Error('lanes of mail that must wait');
   return { submissionId: receipt.id, ids: receipt.messageIds };
 }
 
-function asDue({ tenantId }: Domain, ids: string[], suppressionKey = 'a@x.test') {
+export function asDue({ tenantId }: Domain, ids: string[], suppressionKey = 'a@x.test') {
   return ids.map((id) => ({ id, tenantId, suppressionKey }));
 }
 

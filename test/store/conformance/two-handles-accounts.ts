@@ -187,6 +187,14 @@ export const rivalAccountCases = {
     t.match(await bench.store.tenants.getTenant(id), kept);
   }),
 
+  'a tier that an operator pins meanwhile is not raised': rivals(async (t, bench, handles) => {
+    const { id } = await bench.tenant();
+    await atOnce<unknown>(handles, 2, ({ tenants }, at) =>
+      at === 0 ? tenants.updateTenant(id, { tier: '1k', tierPinned: true }) : tenants.raiseTier(id, '10k'),
+    );
+    t.match(await bench.store.tenants.getTenant(id), { tier: '1k', tierPinned: true });
+  }),
+
   'a tenant is stopped once, and a receiver doubted once': rivals(async (t, bench, handles) => {
     const { id } = await bench.tenant();
     const stopped = await atOnce(handles, 4, ({ reputation }, at) =>

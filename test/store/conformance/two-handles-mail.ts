@@ -1,5 +1,6 @@
 // Conformance: mail and webhooks with two handles on one database: one submission for each key, one claim for each
 // message, one effect for each result.
+import { DAY_MS, HOUR_MS } from '../../../src/base/clock.ts';
 import type { Domain } from '../../../src/store/domains.ts';
 import type { Owner } from '../../../src/store/owners.ts';
 import type { ClaimedMessage } from '../../../src/store/queue.ts';
@@ -8,7 +9,9 @@ import { batchOf, entry } from './batches.ts';
 import { type Bench, countAll, dueAgainFrom, T0 } from './harness.ts';
 import { delivered, updateFor } from './inbound.ts';
 import { atOnce, countAnswers, rivals } from './rivals.ts';
+import { asDue, schedule } from './scheduled.ts';
 import { candidate, factsOf } from './source-addresses.ts';
+import { newHits, UNSUSPICIOUS } from './tracking.ts';
 import { happen, resultOf, webhookOf } from './webhook-deliveries.ts';
 
 const LEASE_MS = 10_000;
@@ -73,6 +76,39 @@ export const rivalMailCases = {
     t.equal(claimed.length, 20);
     t.equal(new Set(claimed.map(({ id }) => id)).size, 20);
     t.ok(claimed.every(({ attempt }) => attempt === 1));
+  }),
+
+  'what is claimed with its accept is claimed by nobody else': rivals(async (t, bench, handles) => {
+    const { domain } = await newSender(bench);
+    const owner = await bench.owner();
+    const change = { idempotencyKey: 'begun', begin: { owner, dueAgainAt: T0 + 60_000 } };
+    const answers = await atOnce(handles, 4, ({ submissions }) =>
+      submissions.accept(bench.submission(domain, ['a@x.test'], change)),
+    );
+    t.strictSame(kinds(answers), { accepted: 1, replayed: 3 });
+    const accepted = answers.find((answer) => answer.kind === 'accepted')!;
+    t.equal(accepted.begun, true);
+    const claims = await atOnce(handles, 2, (store) => claim(store, accepted.lanes[0]!.lane, owner));
+    t.strictSame(
+      claims.map(({ messages }) => messages),
+      [[], []],
+    );
+  }),
+
+  'mail for later is queued once, at its time or at another': rivals(async (t, bench, handles) => {
+    const { domain } = await newSender(bench);
+    const [one, other] = [await schedule(bench, domain, ['a@x.test']), await schedule(bench, domain, ['b@x.test'])];
+    const sendAt = T0 + HOUR_MS;
+    const queues = await atOnce(handles, 4, ({ queue }) => queue.queueScheduled(asDue(domain, one.ids), sendAt));
+    t.equal(queues.flatMap(({ lanes }) => lanes).length, 1);
+    const later = { sendAt: sendAt + HOUR_MS, expiresAt: sendAt + 2 * HOUR_MS };
+    const [queued, moved] = await Promise.all([
+      handles[0].queue.queueScheduled(asDue(domain, other.ids), sendAt),
+      handles[1].queue.moveScheduled(domain.tenantId, other.submissionId, later),
+    ]);
+    t.equal(queued.lanes.length, 1 - moved);
+    const [state, dueAt] = moved === 1 ? ['scheduled', later.sendAt] : ['queued', sendAt];
+    t.match(await bench.message(other.ids[0]!), { state, dueAt });
   }),
 
   'a claim has one result': rivals(async (t, bench, handles) => {
@@ -214,6 +250,24 @@ export const rivalMailCases = {
       'two that say the same',
     );
     t.equal((await bench.store.events.eventsOfMessage(message.tenantId, message.id)).length, 2);
+  }),
+
+  'fetches of a link all count, and make one event': rivals(async (t, bench, handles) => {
+    const { id: messageId, tenantId } = await delivered(bench);
+    const links = () => [newHits(bench, { firstAt: T0 + HOUR_MS })];
+    await atOnce(handles, 4, ({ tracking }) =>
+      tracking.recordHits([{ tenantId, messageId, links: links() }], UNSUSPICIOUS),
+    );
+    const found = await bench.store.tracking.findTracked(tenantId, messageId);
+    t.match(found, { links: [{ hits: 4, events: 1 }] });
+    t.equal((await bench.store.events.eventsOfMessage(tenantId, messageId)).length, 1);
+  }),
+
+  'recipients are marked once': rivals(async (t, bench, handles) => {
+    const { domain } = await newSender(bench);
+    await queued(bench, domain, 1024);
+    const answers = await atOnce(handles, 4, ({ upkeep }) => upkeep.markRecipients(Date.now() + DAY_MS));
+    t.strictSame(countAnswers(answers), { true: 1, false: 3 });
   }),
 
   'a tally is added once': rivals(async (t, bench, handles) => {
