@@ -15,13 +15,13 @@ import type { Shaping, ShapingOutcome } from '../shaping/shaping-state.ts';
 import type { Lane } from './lane.ts';
 import { hostsKeyOf, LaneRotation, type SessionTarget, shuffleEquals, type WaitingLane } from './lane-rotation.ts';
 import { batchSize, notePace, type Pace } from './pace.ts';
-import type { Slots } from './slots.ts';
+import type { ConnectionSlots } from './connection-slots.ts';
 
 export interface GroupKit {
   session: SessionKit;
   shaping: Pick<Shaping, 'verdict' | 'reservations' | 'connected'>;
   /** The limit on sessions of all groups. */
-  slots: Slots;
+  slots: ConnectionSlots;
   /** Survives the group. */
   pace: Pace;
   random: () => number;

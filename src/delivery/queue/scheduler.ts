@@ -31,7 +31,7 @@ import type { WaitingLane } from './lane-rotation.ts';
 import { Lanes } from './lanes.ts';
 import type { MessagesInFlight } from './orphans.ts';
 import { findPassage, type NewMail, type Passage } from './passage.ts';
-import { Slots } from './slots.ts';
+import { ConnectionSlots } from './connection-slots.ts';
 
 export interface SchedulerKit {
   store: ClaimsKit['store'] & StoreVerbs<{ queue: 'dueLanes' | 'getMessage'; sources: 'peekDue' }>;
@@ -80,7 +80,7 @@ export class Scheduler {
   readonly #kit: SchedulerKit;
   readonly #lanes: Lanes;
   readonly #groups = new Map<string, Group>();
-  readonly #slots: Slots;
+  readonly #slots: ConnectionSlots;
   readonly #claims: Claims;
   readonly #unrouted: UnroutedMail;
   readonly #pumping = new FewPerTick<Group>(GROUPS_PER_TURN, (group) => group.pump());
@@ -98,7 +98,7 @@ export class Scheduler {
   constructor(kit: SchedulerKit) {
     this.#kit = kit;
     this.#lanes = new Lanes(kit.clock, (lane) => this.#dispatch(lane));
-    this.#slots = new Slots(kit.limits.sessions);
+    this.#slots = new ConnectionSlots(kit.limits.sessions);
     const { store, ownership, shaping, results, recorder, clock, log, pausesMs } = kit;
     this.#claims = new Claims({ store, ownership, shaping, results, clock, log, pausesMs });
     const giveBack = async (messages: readonly ClaimedMessage[]) =>

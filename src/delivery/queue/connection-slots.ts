@@ -7,7 +7,7 @@ export interface SlotHolder {
   pump(): void;
 }
 
-export class Slots {
+export class ConnectionSlots {
   readonly #size: number;
   readonly #waiting = new Set<SlotHolder>();
   #free: number;
