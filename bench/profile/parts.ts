@@ -92,7 +92,7 @@ export const OWNERS: Readonly<Record<string, Owner>> = {
 
   // Contracts; a few have a function.
   'src/store/': CALLER,
-  'src/store/sqlite/serve-writer.ts': 'crossing threads',
+  'src/store/sqlite/writer-thread.ts': 'crossing threads',
   'src/store/sqlite/writer.ts': 'crossing threads',
   'src/store/sqlite/engine/': CALLER,
   'src/store/sqlite/engine/writer-messages.ts': 'crossing threads',
