@@ -18,35 +18,58 @@ export interface BeginAtOnce {
   findPassage(mail: { tenantId: string; domain: string; fromDomain: string }): Passage | null;
 }
 
+interface Prepared {
+  submission: NewSubmission;
+  fromDomain: string;
+}
+
 /** What is larger is read by the courier: it would pass through two more threads. */
 const MAX_HANDED_CHARS = 64 * 1024;
 
+/** `note` hears of the result before anything is sent. */
 export async function acceptAndBegin(
   { store, findPassage }: BeginAtOnce,
-  submission: NewSubmission,
-  fromDomain: string,
+  { submission, fromDomain }: Prepared,
+  note: (result: AcceptResult) => void,
 ): Promise<AcceptResult> {
-  const { tenantId, domainId, recipients } = submission;
-  const [recipient] = recipients;
-  if (recipients.length !== 1 || !recipient || !isPlain(submission)) return store.submissions.accept(submission);
-  const facts = await store.submissions.findSendingFacts(tenantId, domainId);
-  // Not before the last wait: a session that waits sends nothing meanwhile.
-  const passage = facts && findPassage({ tenantId, domain: recipient.domain, fromDomain });
-  if (!facts || !passage) return store.submissions.accept(submission);
-  const { owner, dueAgainAt } = passage;
+  const passage = await passageFor({ store, findPassage }, { submission, fromDomain });
+  if (passage === null) {
+    const result = await store.submissions.accept(submission);
+    note(result);
+    return result;
+  }
   let begun: ClaimedMessage | null = null;
   try {
-    const began = Object.assign(submission, { slot: owner.slot, begin: { owner, dueAgainAt } });
-    const result = await store.submissions.accept(began);
+    const { owner, dueAgainAt, facts } = passage;
+    const result = await store.submissions.accept(
+      Object.assign(submission, { slot: owner.slot, begin: { owner, dueAgainAt } }),
+    );
+    note(result);
     if (result.kind === 'accepted' && result.begun) {
-      const content = contentOf(submission, facts);
-      begun = Object.assign(claimed(submission, { fromDomain, owner, lane: result.lanes[0]!.lane }), { content });
+      const { lane } = result.lanes[0]!;
+      begun = Object.assign(claimed(submission, { fromDomain, owner, lane }), {
+        content: contentOf(submission, facts),
+      });
     }
     return result;
   } finally {
     if (begun) passage.begin(begun);
     else passage.drop();
   }
+}
+
+/** Null: the message goes into the queue. */
+async function passageFor(
+  { store, findPassage }: BeginAtOnce,
+  { submission, fromDomain }: Prepared,
+): Promise<(Passage & { facts: SendingFacts }) | null> {
+  const { tenantId, domainId, recipients } = submission;
+  const [recipient] = recipients;
+  if (recipients.length !== 1 || !recipient || !isPlain(submission)) return null;
+  const facts = await store.submissions.findSendingFacts(tenantId, domainId);
+  // Not before the last wait: a session that waits sends nothing meanwhile.
+  const passage = facts && findPassage({ tenantId, domain: recipient.domain, fromDomain });
+  return passage && { ...passage, facts };
 }
 
 function isPlain({ attachments, written, sendAt, html, text }: NewSubmission): boolean {

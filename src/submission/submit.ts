@@ -126,8 +126,10 @@ async function accept(
   const prepared = await prepareSubmission(options, call, body);
   if (isRefusal(prepared)) return prepared;
   const { submission, fromDomain } = prepared;
-  const result = await acceptAndBegin(options, submission, fromDomain);
-  noteResult(options, submission, { result, fromDomain, traceParent: call.traceParent });
+  const { traceParent } = call;
+  const result = await acceptAndBegin(options, prepared, (stored) =>
+    noteResult(options, submission, { result: stored, fromDomain, traceParent }),
+  );
   if (result.kind === 'accepted' && !result.begun) announce(options, submission, result.lanes);
   return answerFor(result, fromDomain);
 }

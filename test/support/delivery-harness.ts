@@ -238,7 +238,7 @@ export async function startDeliveryHarness(options: DeliveryHarnessOptions): Pro
     };
     const { findPassage } = running.delivery;
     const result = content.atOnce
-      ? await acceptAndBegin({ store, findPassage }, submission, domain)
+      ? await acceptAndBegin({ store, findPassage }, { submission, fromDomain: domain }, () => {})
       : await store.submissions.accept(submission);
     if (result.kind !== 'accepted') throw new Error(`not accepted: ${result.kind}`);
     if (result.begun) return result.receipt.messageIds;

@@ -12,10 +12,10 @@ import type { AttemptResult } from '../outcome/recorder.ts';
 import { SessionHost, type SessionKit } from '../session/session-host.ts';
 import type { ShapingVerdict } from '../shaping/shaping.ts';
 import type { Shaping, ShapingOutcome } from '../shaping/shaping-state.ts';
+import type { ConnectionSlots } from './connection-slots.ts';
 import type { Lane } from './lane.ts';
 import { hostsKeyOf, LaneRotation, type SessionTarget, shuffleEquals, type WaitingLane } from './lane-rotation.ts';
 import { batchSize, notePace, type Pace } from './pace.ts';
-import type { ConnectionSlots } from './connection-slots.ts';
 
 export interface GroupKit {
   session: SessionKit;

@@ -25,13 +25,13 @@ import type { CourierPool } from '../session/courier-pool.ts';
 import type { ShapingVerdict } from '../shaping/shaping.ts';
 import type { Shaping, ShapingOutcome } from '../shaping/shaping-state.ts';
 import { Claims, type ClaimsKit, findSource } from './claims.ts';
+import { ConnectionSlots } from './connection-slots.ts';
 import { Group, type GroupLoad, type GroupPort } from './group.ts';
 import type { Lane } from './lane.ts';
 import type { WaitingLane } from './lane-rotation.ts';
 import { Lanes } from './lanes.ts';
 import type { MessagesInFlight } from './orphans.ts';
 import { findPassage, type NewMail, type Passage } from './passage.ts';
-import { ConnectionSlots } from './connection-slots.ts';
 
 export interface SchedulerKit {
   store: ClaimsKit['store'] & StoreVerbs<{ queue: 'dueLanes' | 'getMessage'; sources: 'peekDue' }>;
