@@ -38,13 +38,15 @@ t.test('writes its own bytes only, and says where it ended', async (t) => {
 t.test('costs less than half of what splitting a string costs', async (t) => {
   const content = randomBytes(4 * 1024 * 1024);
   const costOf = (encode: (content: Buffer) => unknown): number => {
-    const rounds = Array.from({ length: 4 }, () => {
-      const time = new ProcessorTime();
-      encode(content);
-      return time.usedMs;
-    });
-    return Math.min(...rounds);
+    const time = new ProcessorTime();
+    encode(content);
+    return time.usedMs;
   };
-  const [ours, splitting] = [costOf(encoded), costOf((bytes) => Buffer.from(bySplitting(bytes), 'latin1'))];
+  let [ours, splitting] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+  // In turns, and the best of many: a busy machine makes single rounds dear, by what it does to the caches.
+  for (let round = 0; round < 15; round++) {
+    ours = Math.min(ours, costOf(encoded));
+    splitting = Math.min(splitting, costOf((bytes) => Buffer.from(bySplitting(bytes), 'latin1')));
+  }
   t.ok(ours < splitting / 2, `${ours} ms of processor time against ${splitting}`);
 });
