@@ -33,7 +33,7 @@ export interface Passage {
 
 export interface PassageKit {
   ownership: Ownership;
-  inFlight: Pick<MessagesInFlight, 'hold'>;
+  inFlight: Pick<MessagesInFlight, 'hold' | 'size'>;
   routes: Routes;
   shaping: Shaping;
   results: { readonly isFull: boolean };
@@ -45,8 +45,12 @@ export interface PassageKit {
   pausesMs(): number[];
 }
 
+/** With more on its way, batches from the queue cost less than messages one by one. */
+const MOST_IN_FLIGHT = 10;
+
 export function findPassage(kit: PassageKit, mail: NewMail, groupOf: (name: string) => Group): Passage | null {
-  const { ownership, shaping, clock, log } = kit;
+  const { ownership, inFlight, shaping, clock, log } = kit;
+  if (inFlight.size >= MOST_IN_FLIGHT) return null;
   const [owner] = ownership.all;
   const route = owner ? knownRoute(kit, mail) : null;
   if (!owner || !route) return null;
@@ -63,7 +67,7 @@ export function findPassage(kit: PassageKit, mail: NewMail, groupOf: (name: stri
     owner,
     dueAgainAt: clock.now() + (kit.pausesMs()[0] ?? 0),
     begin(message) {
-      kit.inFlight.hold([message.id]);
+      inFlight.hold([message.id]);
       attemptStarted(log, message, { attempt: message.attempt });
       settle([message]);
     },

@@ -37,7 +37,7 @@ export interface SchedulerKit {
   store: ClaimsKit['store'] & StoreVerbs<{ queue: 'dueLanes' | 'getMessage'; sources: 'peekDue' }>;
   /** It sends the mail of these slots. */
   ownership: Ownership;
-  inFlight: Pick<MessagesInFlight, 'hold'>;
+  inFlight: Pick<MessagesInFlight, 'hold' | 'size'>;
   routes: Routes;
   pool: CourierPool;
   recorder: Pick<Recorder, 'record'>;
