@@ -46,7 +46,10 @@ t.test('costs less than half of what splitting a string costs', async (t) => {
   // In turns, and the best of many: a busy machine makes single rounds dear, by what it does to the caches.
   for (let round = 0; round < 15; round++) {
     ours = Math.min(ours, costOf(encoded));
-    splitting = Math.min(splitting, costOf((bytes) => Buffer.from(bySplitting(bytes), 'latin1')));
+    splitting = Math.min(
+      splitting,
+      costOf((bytes) => Buffer.from(bySplitting(bytes), 'latin1')),
+    );
   }
   t.ok(ours < splitting / 2, `${ours} ms of processor time against ${splitting}`);
 });
