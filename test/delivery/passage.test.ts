@@ -7,7 +7,7 @@ import type { Passage } from '../../src/delivery/queue/passage.ts';
 import { silentLogger } from '../../src/observe/log.ts';
 import { openContentReader } from '../../src/store/sqlite/verbs/contents.ts';
 import { createScheduling } from '../../src/submission/schedule.ts';
-import type { DeliveryHarness, DeliveryHarnessOptions } from '../support/delivery-harness.ts';
+import { type DeliveryHarness, type DeliveryHarnessOptions, FROM_DOMAIN } from '../support/delivery-harness.ts';
 import type { SinkOptions } from '../support/mail-sink.ts';
 import { eventTypes, setOneMx, setUp } from './set-up.ts';
 
@@ -99,6 +99,39 @@ t.test('mail in line goes first', async (t) => {
   await harness.untilAll([onTheWire!, inLine!, last!], delivered);
 });
 
+t.test('under load mail waits for a batch', async (t) => {
+  const held = Promise.withResolvers<void>();
+  const full = Promise.withResolvers<void>();
+  let heard = 0;
+  const sink: SinkOptions = {
+    async onMail({ to }) {
+      if (to.startsWith('first')) return null;
+      if (++heard === 10) full.resolve();
+      await held.promise;
+      return null;
+    },
+  };
+  const { harness } = await warm(t, { sink, limits: { sessionsPerGroup: 20 } });
+  const find = () => {
+    const passage = harness.delivery.findPassage({
+      tenantId: harness.tenantId,
+      domain: DOMAIN,
+      fromDomain: FROM_DOMAIN,
+    });
+    passage?.drop();
+    return passage !== null;
+  };
+  const ids: string[] = [];
+  for (let n = 0; n < 10; n++) {
+    t.equal(find(), true, `with ${n} on their way`);
+    ids.push(...(await harness.send([`m${n}@${DOMAIN}`], { atOnce: true })));
+  }
+  await full.promise;
+  t.equal(find(), false);
+  held.resolve();
+  await harness.untilAll(ids, delivered);
+});
+
 t.test('a call that is refused leaves its session to others', async (t) => {
   const { harness, sink } = await warm(t);
   const address = `suppressed@${DOMAIN}`;
@@ -137,7 +170,13 @@ t.test('a claimed mail can be canceled until its first command, and its session 
   const acts = { onScheduled() {}, endBegun, lifetimeMs: 1e9, log: silentLogger };
   const scheduling = createScheduling({ store: harness.store, clock: systemClock, ids: new IdSource(), ...acts });
   const by = { tenantId: harness.tenantId, boundDomain: null };
-  t.same(await scheduling.cancel(by, submissionId), { canceled: [waits], tooLate: [] });
+  // Two at once: each is answered.
+  const cancel = () => scheduling.cancel(by, submissionId);
+  t.same(await Promise.all([cancel(), cancel()]), [
+    { canceled: [waits], tooLate: [] },
+    { canceled: [], tooLate: [waits] },
+  ]);
+  t.same(await cancel(), { canceled: [waits], tooLate: [] });
   t.match(await harness.store.queue.getMessage(waits!), { state: 'canceled', attemptList: [] });
   t.same(await eventTypes(harness, waits!), ['email.canceled']);
   const [next] = await harness.send([`b@${DOMAIN}`]);

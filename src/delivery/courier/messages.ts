@@ -100,8 +100,8 @@ export type CourierResult =
 export type CourierReport =
   | { kind: 'result'; messageId: string; startedAt: number; result: CourierResult; stages?: StageMark[] }
   | { kind: 'untried'; messageIds: string[] }
-  /** The answer to an order to give back: what was asked for, and is given back. */
-  | { kind: 'withdrawn'; asked: string[]; messageIds: string[] }
+  /** The answer to an order to give back, in the order of those orders: what is given back. */
+  | { kind: 'withdrawn'; messageIds: string[] }
   /** The server accepted a connection. */
   | { kind: 'connected' }
   /** The batch is done; the connection is open for more. */

@@ -10,7 +10,7 @@ interface InboxPort {
   /** The session has taken the next batch. */
   taken(): void;
   /** Of the messages that were asked for, these are given back. */
-  withdrawn(asked: string[], messageIds: string[]): void;
+  withdrawn(messageIds: string[]): void;
 }
 
 export class OrderInbox {
@@ -66,7 +66,7 @@ export class OrderInbox {
   #withdraw(asked: string[]): void {
     const messageIds = asked.filter((id) => this.#messages.get(id)?.isBegun === false);
     for (const id of messageIds) this.#messages.delete(id);
-    this.#port.withdrawn(asked, messageIds);
+    this.#port.withdrawn(messageIds);
   }
 
   /** Null: close the session. */

@@ -98,7 +98,7 @@ async function run(session: number, plan: SessionPlan): Promise<void> {
   const report = (message: SessionMessage) => outbox.add([session, message]);
   const inbox = new OrderInbox({
     taken: () => report({ kind: 'taken' }),
-    withdrawn: (asked, messageIds) => report({ kind: 'withdrawn', asked, messageIds }),
+    withdrawn: (messageIds) => report({ kind: 'withdrawn', messageIds }),
   });
   const activity = new Activity(inbox.signal);
   const beat = () => {

@@ -99,15 +99,16 @@ export class Claims {
     }
   }
 
-  /** Ends claimed messages that were not tried. If the store fails, they go back to the queue. */
+  /** Ends claimed messages that were not tried; returns those. If the store fails, they go back to the queue. */
   async end(
     messages: readonly ClaimedMessage[],
     end: (message: ClaimedMessage) => MessageUpdate,
-  ): Promise<LaneNotice[]> {
+  ): Promise<ClaimedMessage[]> {
     this.#kit.shaping.reservations.givenBack(null, idsOf(messages));
     const updates = messages.map((message) => Object.assign(end(message), { claim: claimOf(message) }));
     try {
-      return (await this.#kit.store.queue.record(updates)).lanes;
+      const { over } = await this.#kit.store.queue.record(updates);
+      return messages.filter(({ id }) => !over.includes(id));
     } catch (error) {
       await this.giveBack(messages, null);
       throw error;

@@ -157,8 +157,7 @@ export class Scheduler {
   async endBegun(messageIds: readonly string[], end: (message: ClaimedMessage) => MessageUpdate) {
     const groups = [...this.#groups.values()];
     const messages = (await Promise.all(groups.map((group) => group.withdraw(messageIds)))).flat();
-    if (messages.length > 0) this.notice(await this.#claims.end(messages, end));
-    return messages;
+    return messages.length > 0 ? await this.#claims.end(messages, end) : [];
   }
 
   /** A way past the queue for a message that is being accepted; null: it must wait like others. */

@@ -44,8 +44,8 @@ export class SessionHost {
   readonly #port: SessionPort;
   readonly #group: string;
   readonly #inFlight = new Map<string, ClaimedMessage>();
-  /** Who waits for messages back, by their IDs. */
-  readonly #withdrawals = new Map<string, (messages: ClaimedMessage[]) => void>();
+  /** Who waits for messages back, in the order of the orders: so they are answered. */
+  readonly #withdrawals: ((messages: ClaimedMessage[]) => void)[] = [];
   #link: CourierLink | null = null;
   #given = 0;
   #lingering: NodeJS.Timeout | null = null;
@@ -110,7 +110,7 @@ export class SessionHost {
     const asked = messageIds.filter((id) => this.#inFlight.has(id));
     if (asked.length === 0 || !this.#link) return [];
     const { promise, resolve } = Promise.withResolvers<ClaimedMessage[]>();
-    this.#withdrawals.set(asked.join(), resolve);
+    this.#withdrawals.push(resolve);
     this.#link.order({ kind: 'withdraw', messageIds: asked });
     void this.#link.over.then(() => resolve([]));
     return await promise;
@@ -179,12 +179,10 @@ export class SessionHost {
     this.#record(message, startedAt, this.#kit.judge(some ? { ...result, asked: 'some' } : result), stages);
   }
 
-  #onWithdrawn({ asked, messageIds }: Extract<CourierReport, { kind: 'withdrawn' }>): void {
+  #onWithdrawn({ messageIds }: Extract<CourierReport, { kind: 'withdrawn' }>): void {
     const messages = messageIds.flatMap((id) => this.#inFlight.get(id) ?? []);
     for (const { id } of messages) this.#inFlight.delete(id);
-    const key = asked.join();
-    this.#withdrawals.get(key)?.(messages);
-    this.#withdrawals.delete(key);
+    this.#withdrawals.shift()?.(messages);
   }
 
   #onUntried(messages: readonly ClaimedMessage[]): void {
