@@ -11,7 +11,7 @@ import { Vault } from '../src/base/vault.ts';
 import { createPrepare, type Prepare } from '../src/delivery/courier/prepare.ts';
 import { createDkimKeyPair } from '../src/protocol/mail/dkim-key.ts';
 import { openSqliteStore } from '../src/store/sqlite/open.ts';
-import { openContentReader } from '../src/store/sqlite/verbs/contents.ts';
+import { openContentReader } from '../src/store/sqlite/reading/courier-reads.ts';
 import type { Store } from '../src/store/store.ts';
 import { SAMPLE } from './sample-mail.ts';
 

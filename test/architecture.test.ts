@@ -97,12 +97,12 @@ t.test('the rules catch offenders', async (t) => {
     ['src/api/a.ts:2: ...{ is for the formatter alone; write the members one by one'],
   );
   offence(
-    'SQL only in the driver',
+    'SQL only in the drivers',
     {
       'src/api/a.ts': 'db.run(`SELECT id\n  FROM tenants`);\n// DELETE FROM tenants\nf("Select one from the list");',
       'src/store/sqlite/a.ts': "db.run('DELETE FROM tenants')",
     },
-    ['src/api/a.ts:1: SQL outside src/store/sqlite'],
+    ["src/api/a.ts:1: SQL outside of the store's drivers"],
   );
   offence(
     'every file says what it is for',
@@ -149,7 +149,9 @@ t.test('imports run downhill', async (t) => {
   forbidden('src/cli/commands/a.ts', '../../daemon/a.ts', 'daemon (tier 6) is above');
   forbidden('src/daemon/a.ts', '../sandbox/a.ts', 'sandbox is a sibling of daemon');
   forbidden('src/delivery/shaping/a.ts', '../queue/a.ts', 'delivery/queue is a sibling');
-  forbidden('src/store/sqlite/engine/a.ts', '../verbs/a.ts', 'store/sqlite/verbs is a sibling');
+  forbidden('src/store/sqlite/engine/a.ts', '../reading/a.ts', 'store/sqlite/reading is a sibling');
+  forbidden('src/store/sql/verbs/a.ts', '../../sqlite/a.ts', 'store/sqlite is only for');
+  forbidden('src/delivery/a.ts', '../store/sql/a.ts', 'store/sql is only for store/sqlite');
   forbidden('src/portal/a.ts', '../cli/a.ts', 'cli is a sibling');
   forbidden('src/api/a.ts', '../../test/support/a.ts', 'imports test/support/a.ts, outside of src/');
   allowed('src/api/a.ts', '../submission/a.ts');

@@ -4,7 +4,7 @@ import net from 'node:net';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
-import { openContentReader } from '../../src/store/sqlite/verbs/contents.ts';
+import { openContentReader } from '../../src/store/sqlite/reading/courier-reads.ts';
 import { Bench } from '../../test/store/conformance/harness.ts';
 import type { HookReport } from '../hook-sink.ts';
 import { makeKey, type Postrider, startPostrider } from '../postrider.ts';

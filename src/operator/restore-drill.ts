@@ -25,7 +25,7 @@ import {
   someUnfinished,
   takeCensus,
 } from '../store/sqlite/reading/census.ts';
-import { openContentReader } from '../store/sqlite/verbs/contents.ts';
+import { openContentReader } from '../store/sqlite/reading/courier-reads.ts';
 import { secondFactorContext } from '../tenants/second-factors.ts';
 import { webhookSecretContext } from '../webhooks/webhooks.ts';
 import { existingMasterKeys } from './master-key.ts';

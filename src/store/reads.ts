@@ -21,7 +21,7 @@ import type { RecentResults } from './tenants.ts';
 
 /**
  * The queries as the driver answers them. To add one: its signature here, and its function in
- * store/sqlite/reading/reading-queries.ts. Each must read a bounded number of rows, whatever its arguments.
+ * store/sql/reading/reading-queries.ts. Each must read a bounded number of rows, whatever its arguments.
  */
 export interface PortalQueries extends MessageViewQueries, SuppressionQueries, OperatorQueries, OverviewQueries {
   /** Newest first. Scans as many messages as its limits allow, and says how far it got. */

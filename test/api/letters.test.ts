@@ -1,7 +1,7 @@
 // POST /emails beyond the specification: copies, labels, tracking: what is accepted, what is refused, in which words.
 // Attachments are in attachments.test.ts.
 import t from 'tap';
-import { openContentReader } from '../../src/store/sqlite/verbs/contents.ts';
+import { openContentReader } from '../../src/store/sqlite/reading/courier-reads.ts';
 import type { MessageContent } from '../../src/store/submissions.ts';
 import { startApiHarness } from '../support/api-harness.ts';
 

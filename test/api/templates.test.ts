@@ -1,6 +1,6 @@
 // The template endpoints and POST /emails with a template, from outside.
 import t from 'tap';
-import { openContentReader } from '../../src/store/sqlite/verbs/contents.ts';
+import { openContentReader } from '../../src/store/sqlite/reading/courier-reads.ts';
 import { type ApiAnswer, startApiHarness, type TestTenant } from '../support/api-harness.ts';
 
 const api = await startApiHarness();

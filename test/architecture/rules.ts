@@ -164,12 +164,14 @@ const plainObjects: Rule = (sources) =>
     ),
   );
 
+const SQL_HOUSES = new Set(['store/sql', 'store/sqlite']);
+
 const sqlAtHome: Rule = (sources) =>
   sources
-    .filter(({ file }) => houseOf(homeOf(file)) !== 'store/sqlite')
+    .filter(({ file }) => !SQL_HOUSES.has(houseOf(homeOf(file))))
     .flatMap(({ file, withoutComments }) =>
       [...withoutComments.matchAll(SQL)].map(
-        (match) => `${file}:${lineAt(withoutComments, match.index)}: SQL outside src/store/sqlite`,
+        (match) => `${file}:${lineAt(withoutComments, match.index)}: SQL outside of the store's drivers`,
       ),
     );
 
@@ -222,7 +224,7 @@ export const RULES: Readonly<Record<string, Rule>> = {
   'no module state': noModuleState,
   'parts get what they use by name': partsByName,
   'objects are written plainly': plainObjects,
-  'SQL only in the driver': sqlAtHome,
+  'SQL only in the drivers': sqlAtHome,
   'every file says what it is for': openingComment,
   'names say something': tellingNames,
   'files end before they are too long': boundedLength,

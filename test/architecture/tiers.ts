@@ -36,20 +36,19 @@ export const HOMES: Readonly<Record<string, Home>> = {
 
   store: { tier: 2 },
   // Opens what an address names: everybody else knows the contracts only, so that a second driver can take its place.
-  'store/opening': { tier: 2, siblings: ['store', 'store/sqlite', 'store/sqlite/verbs', 'store/sqlite/reading'] },
-  // Beside it, only for what works on the database file itself.
+  'store/opening': { tier: 2, siblings: ['store', 'store/sqlite', 'store/sqlite/reading'] },
+  // What the verbs say in SQL, for whichever database runs it.
+  'store/sql': { tier: 2, siblings: ['store'], onlyFor: ['store/sqlite'] },
+  'store/sql/verbs': { tier: 2, partOf: 'store/sql' },
+  'store/sql/reading': { tier: 2, partOf: 'store/sql', siblings: ['store/sql/verbs'] },
+  // Beside `opening`, only for what works on the database file itself.
   'store/sqlite': {
     tier: 2,
-    siblings: ['store'],
+    siblings: ['store', 'store/sql', 'store/sql/verbs', 'store/sql/reading'],
     onlyFor: ['store/opening', 'operator', 'daemon', 'sandbox'],
   },
   'store/sqlite/engine': { tier: 2, partOf: 'store/sqlite' },
-  'store/sqlite/verbs': { tier: 2, partOf: 'store/sqlite', siblings: ['store/sqlite/engine'] },
-  'store/sqlite/reading': {
-    tier: 2,
-    partOf: 'store/sqlite',
-    siblings: ['store/sqlite/engine', 'store/sqlite/verbs'],
-  },
+  'store/sqlite/reading': { tier: 2, partOf: 'store/sqlite', siblings: ['store/sqlite/engine'] },
 
   events: { tier: 3 },
   tenants: { tier: 3, siblings: ['events'] },

@@ -11,7 +11,7 @@ import { type Split, splitByPart } from '../../bench/profile/split.ts';
 
 const ROOT = path.join(import.meta.dirname, '../..');
 const WRITING = 'src/store/sqlite/engine/writing-connection.ts';
-const VERBS = 'src/store/sqlite/verbs';
+const VERBS = 'src/store/sql/verbs';
 
 /** `file function`, from the function that ran to its callers. */
 function stack(...calls: string[]): Frame[] {

@@ -9,7 +9,7 @@ import { MessagesInFlight, OrphanFinder } from '../../src/delivery/queue/orphans
 import { silentLogger } from '../../src/observe/log.ts';
 import { Ownership } from '../../src/store/owners.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
-import { openContentReader } from '../../src/store/sqlite/verbs/contents.ts';
+import { openContentReader } from '../../src/store/sqlite/reading/courier-reads.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { LaneNotice } from '../../src/store/submissions.ts';
 import { Bench, LIFETIME_MS, T0 } from '../store/conformance/harness.ts';

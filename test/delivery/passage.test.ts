@@ -5,7 +5,7 @@ import { systemClock } from '../../src/base/clock.ts';
 import { IdSource } from '../../src/base/ids.ts';
 import type { Passage } from '../../src/delivery/queue/passage.ts';
 import { silentLogger } from '../../src/observe/log.ts';
-import { openContentReader } from '../../src/store/sqlite/verbs/contents.ts';
+import { openContentReader } from '../../src/store/sqlite/reading/courier-reads.ts';
 import { createScheduling } from '../../src/submission/schedule.ts';
 import { type DeliveryHarness, type DeliveryHarnessOptions, FROM_DOMAIN } from '../support/delivery-harness.ts';
 import type { SinkOptions } from '../support/mail-sink.ts';

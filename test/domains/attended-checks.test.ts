@@ -11,7 +11,7 @@ import { CheckTurns } from '../../src/domains/check-turns.ts';
 import { createDomains, hasPassed } from '../../src/domains/domains.ts';
 import { createResolver } from '../../src/protocol/dns/resolver.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
-import { openContentReader } from '../../src/store/sqlite/verbs/contents.ts';
+import { openContentReader } from '../../src/store/sqlite/reading/courier-reads.ts';
 import { Bench, T0 } from '../store/conformance/harness.ts';
 import { startDnsServer } from '../support/dns-server.ts';
 import { testFolder } from '../support/test-folder.ts';

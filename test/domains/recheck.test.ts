@@ -13,7 +13,7 @@ import { silentLogger } from '../../src/observe/log.ts';
 import { createResolver } from '../../src/protocol/dns/resolver.ts';
 import type { DomainCheck } from '../../src/store/domains.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
-import { openContentReader } from '../../src/store/sqlite/verbs/contents.ts';
+import { openContentReader } from '../../src/store/sqlite/reading/courier-reads.ts';
 import { Bench, T0 } from '../store/conformance/harness.ts';
 import { startDnsServer } from '../support/dns-server.ts';
 import { patience } from '../support/patience.ts';

@@ -2,7 +2,7 @@
 import path from 'node:path';
 import type { Test } from 'tap';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
-import { openContentReader } from '../../src/store/sqlite/verbs/contents.ts';
+import { openContentReader } from '../../src/store/sqlite/reading/courier-reads.ts';
 import { Bench } from '../store/conformance/harness.ts';
 import { testFolder } from '../support/test-folder.ts';
 

@@ -7,7 +7,7 @@ import { type Hit, HitRecorder, type HitRecorderKit } from '../../src/links/hit-
 import { loadMachineRules, SHIPPED_MACHINE_RULES } from '../../src/links/machine-rules.ts';
 import { type Facts, silentLogger } from '../../src/observe/log.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
-import { openContentReader } from '../../src/store/sqlite/verbs/contents.ts';
+import { openContentReader } from '../../src/store/sqlite/reading/courier-reads.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { TrackingStore } from '../../src/store/tracking.ts';
 import { Bench, T0 } from '../store/conformance/harness.ts';

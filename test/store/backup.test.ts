@@ -10,7 +10,7 @@ import { backupDatabase, restoreDatabase } from '../../src/store/sqlite/engine/b
 import { openForWriting } from '../../src/store/sqlite/engine/database-file.ts';
 import { newestSchema } from '../../src/store/sqlite/engine/migrations.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
-import { openContentReader } from '../../src/store/sqlite/verbs/contents.ts';
+import { openContentReader } from '../../src/store/sqlite/reading/courier-reads.ts';
 import { testFolder } from '../support/test-folder.ts';
 import { Bench } from './conformance/harness.ts';
 

@@ -1,6 +1,6 @@
 // The driver's work made into verbs, by the table of what each of them does.
 import t from 'tap';
-import { bindVerbs, type DriverVerbs, mergeVerbs, verbsByName } from '../../src/store/sqlite/engine/bind-verbs.ts';
+import { bindVerbs, type DriverVerbs, mergeVerbs, verbsByName } from '../../src/store/sql/bind-verbs.ts';
 import { VERBS } from '../../src/store/verbs.ts';
 import { VERB_NAMES } from '../support/wrap-verbs.ts';
 

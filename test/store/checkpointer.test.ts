@@ -9,7 +9,7 @@ import { CHECKPOINT_LIMITS, nextCheckpoint } from '../../src/store/sqlite/engine
 import { startCheckpointer } from '../../src/store/sqlite/engine/checkpointer.ts';
 import { CHECKPOINT_WAIT_MS, openForWriting } from '../../src/store/sqlite/engine/database-file.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
-import { openContentReader } from '../../src/store/sqlite/verbs/contents.ts';
+import { openContentReader } from '../../src/store/sqlite/reading/courier-reads.ts';
 import { testFolder } from '../support/test-folder.ts';
 import { Bench } from './conformance/harness.ts';
 

@@ -3,7 +3,7 @@ import path from 'node:path';
 import Database from 'better-sqlite3';
 import t from 'tap';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
-import { openContentReader } from '../../src/store/sqlite/verbs/contents.ts';
+import { openContentReader } from '../../src/store/sqlite/reading/courier-reads.ts';
 import { testFolder } from '../support/test-folder.ts';
 import { Bench, T0 } from './conformance/harness.ts';
 

@@ -1,8 +1,10 @@
 // A connection over a table of facts, on a disk that can be made to fail: for the tests of
 // group commit.
+
 import path from 'node:path';
 import Database from 'better-sqlite3';
 import type { Test } from 'tap';
+import type { Steps } from '../../src/store/sql/steps.ts';
 import { openForWriting } from '../../src/store/sqlite/engine/database-file.ts';
 import { type StoreFaults, WritingConnection } from '../../src/store/sqlite/engine/writing-connection.ts';
 import { testFolder } from '../support/test-folder.ts';
@@ -39,12 +41,12 @@ export function openFacts(t: Test) {
     await connection.close();
   });
   const add = (name: string) =>
-    connection.write('write', () => {
-      connection.sql('INSERT INTO facts (name) VALUES (?)').run(name);
+    connection.write('write', function* () {
+      yield* connection.sql('INSERT INTO facts (name) VALUES (?)').run(name);
       return name;
     });
   const count = () =>
-    connection.read(() => (connection.sql('SELECT count(*) AS n FROM facts').get() as { n: number }).n);
+    connection.read(() => connection.sql('SELECT count(*) FROM facts', 'column').get() as Steps<number>);
   /** What is committed, seen from outside. */
   const onDisk = () => select.all() as string[];
   return { db, file, disk, groups, connection, add, count, onDisk };

@@ -3,8 +3,9 @@ import path from 'node:path';
 import Database from 'better-sqlite3';
 import t from 'tap';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
-import { openContentReader } from '../../src/store/sqlite/verbs/contents.ts';
+import { openContentReader } from '../../src/store/sqlite/reading/courier-reads.ts';
 import { testFolder } from '../support/test-folder.ts';
+import { stepless } from './at-once.ts';
 import { Bench } from './conformance/harness.ts';
 import { FailingDisk, names, openFacts, UNUSABLE } from './facts-on-a-disk.ts';
 
@@ -38,7 +39,7 @@ t.test('what keeps failing is rejected, the rest is answered', async (t) => {
   t.match(results[0], { reason: { ...UNUSABLE, permanence: 'temporary' } });
   t.strictSame(onDisk(), ['c', 'd'], 'nobody is half answered');
   t.equal(await add('a'), 'a', 'whoever was rejected may come again');
-  t.equal(await connection.read(() => 1), 1);
+  t.equal(await connection.read(() => stepless(() => 1)), 1);
 });
 
 t.test('a disk that takes nothing rejects all, and is used again when it recovers', async (t) => {
@@ -55,8 +56,8 @@ t.test('a disk that takes nothing rejects all, and is used again when it recover
 
 t.test('a verb that the disk cannot take does not take its neighbours along', async (t) => {
   const { connection, add, onDisk } = openFacts(t);
-  const full = connection.write('write', () => {
-    connection.sql('INSERT INTO facts (name) VALUES (?)').run('half');
+  const full = connection.write('write', function* () {
+    yield* connection.sql('INSERT INTO facts (name) VALUES (?)').run('half');
     throw Object.assign(new Error('database or disk is full'), { code: 'SQLITE_FULL' });
   });
   const results = await Promise.allSettled([add('a'), full, add('b')]);
@@ -70,8 +71,8 @@ t.test('a verb that the disk cannot take does not take its neighbours along', as
 t.test('a verb that the disk fails once is run again', async (t) => {
   const { connection, add, onDisk } = openFacts(t);
   let runs = 0;
-  const shaken = connection.write('write', () => {
-    connection.sql('INSERT INTO facts (name) VALUES (?)').run('shaken');
+  const shaken = connection.write('write', function* () {
+    yield* connection.sql('INSERT INTO facts (name) VALUES (?)').run('shaken');
     if (++runs === 1) throw Object.assign(new Error('disk I/O error'), { code: 'SQLITE_IOERR_WRITE' });
     return runs;
   });
@@ -83,10 +84,7 @@ t.test('a verb that the disk fails once is run again', async (t) => {
 t.test('a commit that SQLite itself refuses', async (t) => {
   const { db, connection, add, onDisk } = openFacts(t);
   db.exec('CREATE TABLE notes (fact TEXT REFERENCES facts (name) DEFERRABLE INITIALLY DEFERRED)');
-  const orphan = connection.write(
-    'write',
-    () => connection.sql('INSERT INTO notes (fact) VALUES (?)').run('nothing').changes,
-  );
+  const orphan = connection.write('write', () => connection.sql('INSERT INTO notes (fact) VALUES (?)').run('nothing'));
   const results = await Promise.allSettled([add('a'), orphan, add('b')]);
   t.strictSame(
     results.map((result) => result.status),
@@ -101,8 +99,8 @@ t.test('a disk that is really full', async (t) => {
   const { db, connection, add, count, onDisk } = openFacts(t);
   await add('before');
   db.pragma(`max_page_count = ${(db.pragma('page_count', { simple: true }) as number) + 20}`);
-  const large = connection.write('write', () => {
-    connection.sql('INSERT INTO facts (name, size) VALUES (?, ?)').run('large'.repeat(100_000), 1);
+  const large = connection.write('write', function* () {
+    yield* connection.sql('INSERT INTO facts (name, size) VALUES (?, ?)').run('large'.repeat(100_000), 1);
   });
   const results = await Promise.allSettled([add('a'), large, add('b')]);
   t.strictSame(

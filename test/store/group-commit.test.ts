@@ -1,8 +1,11 @@
 // Group commit while the disk works: many verbs, one fsync, and who is answered when.
+
 import Database from 'better-sqlite3';
 import t from 'tap';
 import { Fault } from '../../src/base/errors.ts';
+import type { Steps } from '../../src/store/sql/steps.ts';
 import { LocalConnection } from '../../src/store/sqlite/engine/local-connection.ts';
+import { stepless } from './at-once.ts';
 import { names, openFacts, UNUSABLE } from './facts-on-a-disk.ts';
 
 t.test('verbs of one turn share one commit', async (t) => {
@@ -29,7 +32,7 @@ t.test('a long queue is cut into groups', async (t) => {
 t.test('verbs run in the order in which they came', async (t) => {
   const { connection, groups } = openFacts(t);
   const order: number[] = [];
-  await Promise.all(names(20).map((_, n) => connection.write('write', () => void order.push(n))));
+  await Promise.all(names(20).map((_, n) => connection.write('write', () => stepless(() => void order.push(n)))));
   t.strictSame(order, [...order.keys()]);
   t.strictSame(groups, [20]);
 });
@@ -45,8 +48,8 @@ t.test('what is answered is on disk', async (t) => {
 
 t.test('a verb that throws fails alone, and leaves nothing', async (t) => {
   const { connection, add, groups, onDisk } = openFacts(t);
-  const broken = connection.write('write', () => {
-    connection.sql('INSERT INTO facts (name) VALUES (?)').run('half');
+  const broken = connection.write('write', function* () {
+    yield* connection.sql('INSERT INTO facts (name) VALUES (?)').run('half');
     throw new Fault('my own words', { permanence: 'permanent' });
   });
   const results = await Promise.allSettled([add('a'), broken, add('b'), add('a'), add('c')]);
@@ -82,16 +85,16 @@ t.test('a read is of one moment, whatever another process commits meanwhile', as
   t.teardown(() => void other.close());
   await add('a');
   for (const reader of [connection, local]) {
-    const look = () => reader.sql('SELECT name FROM facts ORDER BY name', 'column').all();
-    const looks = await reader.read(() => {
-      const before = look();
+    const look = () => reader.sql('SELECT name FROM facts ORDER BY name', 'column').all() as Steps<string[]>;
+    const looks = await reader.read(function* () {
+      const before = yield* look();
       other.prepare('INSERT INTO facts (name) VALUES (?)').run(`z${before.length}`);
-      return [before, look()];
+      return [before, yield* look()];
     });
     t.strictSame(looks[1], looks[0]);
-    t.equal(await reader.read(() => look().length), looks[0]!.length + 1, 'the next one sees it');
-    const failing = reader.read(() => {
-      look();
+    t.equal((await reader.read(look)).length, looks[0]!.length + 1, 'the next one sees it');
+    const failing = reader.read(function* () {
+      yield* look();
       throw new Fault('no', { permanence: 'permanent' });
     });
     await t.rejects(failing, { message: 'no' });
@@ -116,7 +119,7 @@ t.test('verbs that follow from an answer are taken in the next groups', async (t
 t.test('a read that fails is a fault, and stops nobody', async (t) => {
   const { connection, add, count } = openFacts(t);
   await t.rejects(
-    connection.read(() => connection.sql('SELECT * FROM nothing')),
+    connection.read(() => connection.sql('SELECT * FROM nothing').all()),
     UNUSABLE,
   );
   await add('a');

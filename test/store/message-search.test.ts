@@ -4,9 +4,9 @@ import path from 'node:path';
 import t, { type Test } from 'tap';
 import { fillWithMessages, JOE } from '../../bench/message-rows.ts';
 import type { MessageSearch } from '../../src/store/reads.ts';
+import { searchMessages } from '../../src/store/sql/reading/message-search.ts';
 import { openForReading } from '../../src/store/sqlite/engine/database-file.ts';
 import { ReadingConnection } from '../../src/store/sqlite/engine/reading-connection.ts';
-import { searchMessages } from '../../src/store/sqlite/reading/message-search.ts';
 import { testFolder } from '../support/test-folder.ts';
 
 const MESSAGES = 12_000;

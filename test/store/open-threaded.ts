@@ -1,8 +1,8 @@
 // Opens the store with its writer on a thread for the three parts of its conformance test.
 import path from 'node:path';
 import type { Test } from 'tap';
+import { openContentReader } from '../../src/store/sqlite/reading/courier-reads.ts';
 import { openThreadedStore } from '../../src/store/sqlite/threaded-store.ts';
-import { openContentReader } from '../../src/store/sqlite/verbs/contents.ts';
 import { testFolder } from '../support/test-folder.ts';
 import { openReads } from './open-reads.ts';
 import { openSecond } from './open-second.ts';

@@ -1,12 +1,16 @@
 // What operators ask of many rows: the queue by MX group, a slice of it, and how tenants' mail fares.
 import path from 'node:path';
 import t, { type Test } from 'tap';
+import { OPERATOR_QUERIES } from '../../src/store/sql/reading/operator-reads.ts';
 import { ReadingConnection } from '../../src/store/sqlite/engine/reading-connection.ts';
+import { perform } from '../../src/store/sqlite/engine/statements.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
-import { OPERATOR_QUERIES } from '../../src/store/sqlite/reading/operator-reads.ts';
-import { openContentReader } from '../../src/store/sqlite/verbs/contents.ts';
+import { openContentReader } from '../../src/store/sqlite/reading/courier-reads.ts';
 import { testFolder } from '../support/test-folder.ts';
+import { atOnce } from './at-once.ts';
 import { Bench, T0 } from './conformance/harness.ts';
+
+const QUERIES = atOnce(OPERATOR_QUERIES);
 
 async function setUp(t: Test) {
   const file = path.join(testFolder(t), 'postrider.db');
@@ -38,7 +42,7 @@ t.test('the queue by MX group, and a slice of it', async (t) => {
   await store.queue.record([bench.update(stuck, { to: 'parked', reason: 'unreadable' })]);
   const db = new ReadingConnection(file);
 
-  const { queueOverview, queueSlice, parkedMessages } = OPERATOR_QUERIES;
+  const { queueOverview, queueSlice, parkedMessages } = QUERIES;
   const overview = queueOverview(db, null);
   t.match(overview.groups[0], {
     mxGroup: 'big',
@@ -87,7 +91,7 @@ t.test('standings of several tenants at once', async (t) => {
     await store.queue.record([bench.attempted(message, transition)]);
   }
   const nobody = bench.id();
-  t.strictSame(OPERATOR_QUERIES.recentResultsOf(new ReadingConnection(file), null, [tenant.id, nobody], 10), [
+  t.strictSame(QUERIES.recentResultsOf(new ReadingConnection(file), null, [tenant.id, nobody], 10), [
     { tenantId: tenant.id, messages: 2, hardBounces: 1, complaints: 0 },
     { tenantId: nobody, messages: 0, hardBounces: 0, complaints: 0 },
   ]);
@@ -100,15 +104,15 @@ t.test('only what waits is read, along its index', async (t) => {
   const explaining = {
     sql(text: string) {
       const values = Array(text.split('?').length - 1).fill(null);
-      const steps = db.sql(`EXPLAIN QUERY PLAN ${text}`).all(...values) as { detail: string }[];
+      const steps = perform(db.sql(`EXPLAIN QUERY PLAN ${text}`).all(...values)) as { detail: string }[];
       plans.push(...steps.map(({ detail }) => detail));
       return db.sql(text);
     },
   } as ReadingConnection;
-  OPERATOR_QUERIES.queueOverview(explaining, null);
-  OPERATOR_QUERIES.queueSlice(explaining, null, { tenantId: new Bench({} as never).id(), lanes: 9, messages: 9 });
-  OPERATOR_QUERIES.parkedMessages(explaining, null, 9);
-  OPERATOR_QUERIES.recentResultsOf(explaining, null, [new Bench({} as never).id()], 9);
+  QUERIES.queueOverview(explaining, null);
+  QUERIES.queueSlice(explaining, null, { tenantId: new Bench({} as never).id(), lanes: 9, messages: 9 });
+  QUERIES.parkedMessages(explaining, null, 9);
+  QUERIES.recentResultsOf(explaining, null, [new Bench({} as never).id()], 9);
   const text = plans.join('\n');
   t.match(text, /SEARCH m USING (COVERING )?INDEX messages_due \(lane>\?\)/);
   t.match(text, /SEARCH messages USING (COVERING )?INDEX messages_of_tenant \(tenant_id=\?\)/);

@@ -1,15 +1,16 @@
 // What a tenant's overview asks of the reading process: figures, what waits and since when, the latest events.
 import path from 'node:path';
 import t, { type Test } from 'tap';
+import { OVERVIEW_QUERIES } from '../../src/store/sql/reading/overview.ts';
 import { ReadingConnection } from '../../src/store/sqlite/engine/reading-connection.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
-import { OVERVIEW_QUERIES } from '../../src/store/sqlite/reading/overview.ts';
-import { openContentReader } from '../../src/store/sqlite/verbs/contents.ts';
+import { openContentReader } from '../../src/store/sqlite/reading/courier-reads.ts';
 import { ProcessorTime } from '../support/patience.ts';
 import { testFolder } from '../support/test-folder.ts';
+import { atOnce } from './at-once.ts';
 import { Bench, countAll, T0 } from './conformance/harness.ts';
 
-const { chartFigures, waitingMail, latestEvents } = OVERVIEW_QUERIES;
+const { chartFigures, waitingMail, latestEvents } = atOnce(OVERVIEW_QUERIES);
 
 async function setUp(t: Test) {
   const file = path.join(testFolder(t), 'postrider.db');

@@ -2,11 +2,11 @@
 // has ended, however much that is.
 import path from 'node:path';
 import t from 'tap';
+import { listQueue, type QueueFilter } from '../../src/store/sql/verbs/queue-views.ts';
 import { openForWriting } from '../../src/store/sqlite/engine/database-file.ts';
 import { WritingConnection } from '../../src/store/sqlite/engine/writing-connection.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
-import { openContentReader } from '../../src/store/sqlite/verbs/contents.ts';
-import { listQueue, type QueueFilter } from '../../src/store/sqlite/verbs/queue-views.ts';
+import { openContentReader } from '../../src/store/sqlite/reading/courier-reads.ts';
 import { testFolder } from '../support/test-folder.ts';
 import { Bench, T0 } from './conformance/harness.ts';
 

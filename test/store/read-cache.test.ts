@@ -3,9 +3,11 @@
 import path from 'node:path';
 import Database from 'better-sqlite3';
 import t, { type Test } from 'tap';
+import { perform } from '../../src/store/sqlite/engine/statements.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
-import { openContentReader } from '../../src/store/sqlite/verbs/contents.ts';
+import { openContentReader } from '../../src/store/sqlite/reading/courier-reads.ts';
 import { testFolder } from '../support/test-folder.ts';
+import { stepless } from './at-once.ts';
 import { Bench, T0 } from './conformance/harness.ts';
 import { FailingDisk, names, openFacts, UNUSABLE } from './facts-on-a-disk.ts';
 
@@ -13,12 +15,12 @@ function openRecalling(t: Test) {
   const facts = openFacts(t);
   const { connection } = facts;
   let looks = 0;
-  const look = () => {
+  function* look() {
     looks++;
-    return (connection.sql('SELECT count(*) AS n FROM facts').get() as { n: number }).n || null;
-  };
-  const recalled = () => connection.cached('facts', look);
-  return { ...facts, recalled, looks: () => looks };
+    return ((yield* connection.sql('SELECT count(*) FROM facts', 'column').get()) as number) || null;
+  }
+  const recall = () => connection.cached('facts', look);
+  return { ...facts, recall, recalled: () => perform(recall()), looks: () => looks };
 }
 
 t.test('what was found is remembered until a verb may have changed it', async (t) => {
@@ -36,34 +38,34 @@ t.test('what was found is remembered until a verb may have changed it', async (t
 });
 
 t.test('what is not committed is seen by the group alone', async (t) => {
-  const { connection, add, disk, recalled } = openRecalling(t);
+  const { connection, add, disk, recall, recalled } = openRecalling(t);
   await add('a');
   t.equal(recalled(), 1);
   disk.failures = Number.POSITIVE_INFINITY;
-  const inside = connection.write('write', () => {
-    connection.sql('INSERT INTO facts (name) VALUES (?)').run('b');
-    t.equal(recalled(), 2, 'in the transaction');
+  const inside = connection.write('write', function* () {
+    yield* connection.sql('INSERT INTO facts (name) VALUES (?)').run('b');
+    t.equal(yield* recall(), 2, 'in the transaction');
   });
   await t.rejects(inside, UNUSABLE);
   t.equal(recalled(), 1, 'after it was rolled back');
-  const mail = connection.write('mail', () => {
-    connection.sql('INSERT INTO facts (name) VALUES (?)').run('c');
-    connection.cached('c', () => 'found');
+  const mail = connection.write('mail', function* () {
+    yield* connection.sql('INSERT INTO facts (name) VALUES (?)').run('c');
+    yield* connection.cached('c', () => stepless(() => 'found'));
   });
   await t.rejects(mail, UNUSABLE);
   t.equal(
-    connection.cached('c', () => null),
+    perform(connection.cached('c', () => stepless(() => null))),
     null,
     'nothing of a verb that was rolled back is remembered',
   );
 });
 
 t.test('what another connection has committed is seen by the next group; its checkpoints forget nothing', async (t) => {
-  const { file, connection, add, recalled, looks } = openRecalling(t);
+  const { file, connection, add, recall, looks } = openRecalling(t);
   const other = new Database(file);
   t.teardown(() => void other.close());
   await add('a');
-  const byMail = () => connection.write('mail', recalled);
+  const byMail = () => connection.write('mail', recall);
   t.equal(await byMail(), 1);
   for (let group = 0; group < 3; group++) {
     await connection.write('mail', () => connection.sql('UPDATE facts SET size = +?').run(group));
@@ -81,21 +83,26 @@ t.test('sums are written once per group, and before a verb that may read them', 
   let writes = 0;
   const addOne = () =>
     connection.write('mail', () =>
-      connection.addUp('sum', 1, (sum) => {
-        writes++;
-        connection.sql(`UPDATE facts SET size = size + ? WHERE name = 'sum'`).run(sum);
+      stepless(() => {
+        connection.addUp('sum', 1, function* (sum) {
+          writes++;
+          yield* connection.sql(`UPDATE facts SET size = size + ? WHERE name = 'sum'`).run(sum);
+        });
       }),
     );
-  const read = () => (connection.sql(`SELECT size FROM facts WHERE name = 'sum'`).get() as { size: number }).size;
+  const look = () => connection.sql(`SELECT size FROM facts WHERE name = 'sum'`, 'column').get();
+  const read = () => perform(look());
   await Promise.all(names(10).map(addOne));
   t.equal(read(), 10);
   t.equal(writes, 1);
-  const [, seen] = await Promise.all([addOne(), connection.write('write', read), addOne()]);
+  const [, seen] = await Promise.all([addOne(), connection.write('write', look), addOne()]);
   t.equal(seen, 11, 'up to date for the verb between');
   t.equal(read(), 12);
-  const broken = connection.write('write', () => {
-    throw new Error('no');
-  });
+  const broken = connection.write('write', () =>
+    stepless(() => {
+      throw new Error('no');
+    }),
+  );
   const results = await Promise.allSettled([addOne(), broken, addOne()]);
   t.strictSame(
     results.map(({ status }) => status),

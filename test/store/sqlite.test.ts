@@ -6,7 +6,7 @@ import t, { type Test } from 'tap';
 import { noPeer } from '../../src/base/outcome.ts';
 import { deliveredEvent } from '../../src/events/delivery-events.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
-import { openContentReader } from '../../src/store/sqlite/verbs/contents.ts';
+import { openContentReader } from '../../src/store/sqlite/reading/courier-reads.ts';
 import { testFolder } from '../support/test-folder.ts';
 import { Bench, T0 } from './conformance/harness.ts';
 import { storeConformance } from './conformance/store-conformance.ts';

@@ -8,7 +8,7 @@ import type { Domain } from '../../src/store/domains.ts';
 import type { EventType } from '../../src/store/events.ts';
 import { type Figures, noFigures } from '../../src/store/figures.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
-import { openContentReader } from '../../src/store/sqlite/verbs/contents.ts';
+import { openContentReader } from '../../src/store/sqlite/reading/courier-reads.ts';
 import type { Store } from '../../src/store/store.ts';
 import { countFigures, FIGURES_KEPT_MS, TAG_HOURS_KEPT_MS } from '../../src/upkeep/count-figures.ts';
 import { Bench, T0 } from '../store/conformance/harness.ts';

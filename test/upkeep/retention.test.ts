@@ -3,7 +3,7 @@ import path from 'node:path';
 import t, { type Test } from 'tap';
 import { DAY_MS, HOUR_MS } from '../../src/base/clock.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
-import { openContentReader } from '../../src/store/sqlite/verbs/contents.ts';
+import { openContentReader } from '../../src/store/sqlite/reading/courier-reads.ts';
 import { MAX_PIECE_BYTES, type WrittenMails } from '../../src/store/written-mails.ts';
 import { makeRoom } from '../../src/upkeep/make-room.ts';
 import { eraseOld } from '../../src/upkeep/retention.ts';

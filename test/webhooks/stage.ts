@@ -10,7 +10,7 @@ import { createResolver } from '../../src/protocol/dns/resolver.ts';
 import type { Domain } from '../../src/store/domains.ts';
 import type { NewEvent } from '../../src/store/events.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
-import { openContentReader } from '../../src/store/sqlite/verbs/contents.ts';
+import { openContentReader } from '../../src/store/sqlite/reading/courier-reads.ts';
 import type { Store } from '../../src/store/store.ts';
 import { Connections } from '../../src/webhooks/connections.ts';
 import { Dispatcher, type DispatcherKit, TICK_MS } from '../../src/webhooks/dispatcher.ts';

@@ -50,8 +50,7 @@ export interface CourierReads {
 export async function openCourierReads(address: StoreAddress): Promise<CourierReads> {
   switch (address.driver) {
     case 'sqlite': {
-      const { openContentReader } = await import('../sqlite/verbs/contents.ts');
-      const { openTransportSecurityReader } = await import('../sqlite/verbs/transport-security.ts');
+      const { openContentReader, openTransportSecurityReader } = await import('../sqlite/reading/courier-reads.ts');
       return {
         contents: openContentReader(address.file),
         transportSecurity: openTransportSecurityReader(address.file),

@@ -2,13 +2,14 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import type Database from 'better-sqlite3';
+import { bindVerbs, type DeclaredVerb, type Run } from '../sql/bind-verbs.ts';
+import { driverVerbs } from '../sql/driver-verbs.ts';
+import type { Steps } from '../sql/steps.ts';
+import type { Transaction } from '../sql/transaction.ts';
 import type { Store } from '../store.ts';
-import { driverVerbs } from './driver-verbs.ts';
 import { syncToDisk } from './engine/backup.ts';
-import { bindVerbs, type DeclaredVerb, type Run } from './engine/bind-verbs.ts';
 import { CHECKPOINT_LIMITS, type CheckpointLimits } from './engine/checkpoint-plan.ts';
 import { type Checkpointer, startCheckpointer } from './engine/checkpointer.ts';
-import type { Transaction } from './engine/connection.ts';
 import { checkpointInCommits, openForWriting } from './engine/database-file.ts';
 import { migrate } from './engine/migrations.ts';
 import { type ConnectionOptions, WritingConnection } from './engine/writing-connection.ts';
@@ -52,15 +53,11 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   };
 }
 
-function runOn(connection: WritingConnection, { kind, work }: DeclaredVerb): Run {
-  switch (kind) {
-    case 'slices':
-      return work;
-    case 'read':
-      return (...args) => connection.read(() => work(...args));
-    default:
-      return (...args) => connection.write(kind, () => work(...args));
-  }
+function runOn(connection: WritingConnection, verb: DeclaredVerb): Run {
+  if (verb.kind === 'slices') return verb.work;
+  const { kind, work } = verb;
+  if (kind === 'read') return (...args) => connection.read(() => work(...args));
+  return (...args) => connection.write(kind, () => work(...args));
 }
 
 function openUpToDate(file: string): Database.Database {
@@ -107,8 +104,8 @@ async function ping(connection: WritingConnection, file: string, inode: number):
 }
 
 /** Always the same row: what matters is that a commit reaches the disk. */
-function noteProof(connection: Transaction, at: number): void {
+function* noteProof(connection: Transaction, at: number): Steps<void> {
   const note = `INSERT INTO meta (name, value) VALUES ('last_proof_of_writing', +?)
     ON CONFLICT (name) DO UPDATE SET value = excluded.value`;
-  connection.sql(note).run(String(at));
+  yield* connection.sql(note).run(String(at));
 }

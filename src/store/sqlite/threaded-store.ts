@@ -1,8 +1,9 @@
 // The store as the daemon opens it. A thread of its own writes, so that requests never wait for the disk; reads
 // are answered at once, by this thread's own connection.
+
+import { bindVerbs } from '../sql/bind-verbs.ts';
+import { driverVerbs } from '../sql/driver-verbs.ts';
 import type { Store } from '../store.ts';
-import { driverVerbs } from './driver-verbs.ts';
-import { bindVerbs } from './engine/bind-verbs.ts';
 import { Writer, type WriterOptions } from './writer.ts';
 
 /*
@@ -16,8 +17,9 @@ import { Writer, type WriterOptions } from './writer.ts';
 export async function openThreadedStore(options: WriterOptions): Promise<Store> {
   const writer = new Writer(options);
   const local = await writer.opened;
-  const verbs = bindVerbs(driverVerbs(local), ({ name, kind, work }) => {
-    if (kind === 'slices') return work;
+  const verbs = bindVerbs(driverVerbs(local), (verb) => {
+    if (verb.kind === 'slices') return verb.work;
+    const { name, kind, work } = verb;
     if (kind === 'read') return (...args) => local.read(() => work(...args));
     return (...args) => writer.call(name, args);
   });

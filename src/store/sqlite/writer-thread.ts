@@ -2,8 +2,8 @@
 // closed the store.
 import { parentPort, workerData } from 'node:worker_threads';
 import { freeBytes } from '../../base/free-bytes.ts';
+import { type Run, verbsByName } from '../sql/bind-verbs.ts';
 import type { NewPiece } from '../written-mails.ts';
-import { type Run, verbsByName } from './engine/bind-verbs.ts';
 import {
   sendable,
   type VerbCall,

@@ -1,7 +1,7 @@
 // The Resend door from outside: what it accepts, how it refuses, and that keys, limits, rates and idempotency keys are those
 // of our own API. Resend's own SDK is in sdk.test.ts.
 import t from 'tap';
-import { openContentReader } from '../../../src/store/sqlite/verbs/contents.ts';
+import { openContentReader } from '../../../src/store/sqlite/reading/courier-reads.ts';
 import type { Attachment, MessageContent } from '../../../src/store/submissions.ts';
 import { type ApiAnswer, startApiHarness } from '../../support/api-harness.ts';
 import { takeFirstSlot } from '../../support/first-slot.ts';

@@ -6,7 +6,7 @@ import os from 'node:os';
 import path from 'node:path';
 import type { Test } from 'tap';
 import { openSqliteStore } from '../../../src/store/sqlite/open.ts';
-import { openContentReader } from '../../../src/store/sqlite/verbs/contents.ts';
+import { openContentReader } from '../../../src/store/sqlite/reading/courier-reads.ts';
 import { VERB_NAMES, wrapVerbs } from '../../support/wrap-verbs.ts';
 import { aroundSteps } from './around-steps.ts';
 import { compare } from './compare.ts';

@@ -1,7 +1,7 @@
 // Notices within one process. Collected while verbs write and passed on in the next turn of the event loop, since a group
 // commits within one turn. Rolled-back work may be reported, too; its listener then finds nothing.
 import type { NoticeListener, Notices } from '../../notices.ts';
-import { fromId } from './values.ts';
+import { fromId } from '../../sql/values.ts';
 
 export class Listeners implements Notices {
   readonly #listeners: NoticeListener[] = [];

@@ -2,13 +2,14 @@
 // Verbs that write are not bound to it.
 import type Database from 'better-sqlite3';
 import { Fault } from '../../../base/errors.ts';
-import type { Connection } from './connection.ts';
+import type { Query, RowShape, Steps } from '../../sql/steps.ts';
+import type { Connection } from '../../sql/transaction.ts';
 import { readOrFault } from './database-fault.ts';
 import { openForReading } from './database-file.ts';
 import { DueNotices } from './due-notices.ts';
 import { ReadCache } from './read-cache.ts';
 import { Snapshot } from './snapshot.ts';
-import { type RowShape, type Statement, Statements } from './statements.ts';
+import { perform, Statements } from './statements.ts';
 
 export class LocalConnection implements Connection {
   readonly dueNotices = new DueNotices();
@@ -25,21 +26,21 @@ export class LocalConnection implements Connection {
     this.#cache = new ReadCache(this.#db);
   }
 
-  sql(text: string, shape?: RowShape): Statement {
+  sql(text: string, shape?: RowShape): Query {
     this.#snapshot.enter();
     return this.#statements.sql(text, shape);
   }
 
-  async read<T>(work: () => T): Promise<T> {
+  async read<T>(work: () => Steps<T>): Promise<T> {
     if (this.#closed) throw new Fault('the store is closed');
     return readOrFault(() => {
       // The writer thread's commits count as another's here, so under load the cache is dropped once a second.
       this.#cache.checkIfOld();
-      return this.#snapshot.run(work);
+      return this.#snapshot.run(() => perform(work()));
     });
   }
 
-  cached<T>(name: string, look: () => T): T {
+  cached<T>(name: string, look: () => Steps<T>): Steps<T> {
     return this.#cache.cached(name, look);
   }
 

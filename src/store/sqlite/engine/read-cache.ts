@@ -3,6 +3,7 @@
 // or rolled back: so it never shows uncommitted data. Whatever another connection commits clears it at the next check.
 import { performance } from 'node:perf_hooks';
 import type Database from 'better-sqlite3';
+import type { Steps } from '../../sql/steps.ts';
 
 // Some 500 bytes each. One entry more clears the cache, and it fills again.
 const MAX_ENTRIES = 50_000;
@@ -22,10 +23,10 @@ export class ReadCache {
     this.#version = db.prepare('PRAGMA data_version').pluck();
   }
 
-  cached<T>(name: string, look: () => T): T {
+  *cached<T>(name: string, look: () => Steps<T>): Steps<T> {
     const known = this.#found.get(name);
     if (known !== undefined) return known as T;
-    const found = look();
+    const found = yield* look();
     // What does not exist is not cached: requests with random names must not push out the other entries.
     if (this.#suspended || found === null || found === undefined) return found;
     if (this.#found.size >= MAX_ENTRIES) this.#found.clear();

@@ -1,23 +1,13 @@
 // The prepared statements of a connection, by their text and the shape of their rows: each is prepared and planned
 // once. All callers with the same text share one, so a caller cannot change it.
-// Every parameter in the driver's SQL has a plus, which changes nothing (`id = +?`): SQLite takes the value of a bare
+// Every parameter in the verbs' SQL has a plus, which changes nothing (`id = +?`): SQLite takes the value of a bare
 // parameter into account when it plans, and re-plans whenever the value changes: 40 µs instead of 4, at every call.
 import type Database from 'better-sqlite3';
-
-/** A row as an object; the value of its only column; an array of all values. */
-export type RowShape = 'object' | 'column' | 'tuple';
-
-/** Without `pluck`, `raw` and the like, which would change the statement for all its users. */
-export type Statement = Pick<Database.Statement, 'run' | 'get' | 'all' | 'iterate'>;
-
-/** What a query needs of a connection, be it the writing one or a read-only one. */
-export interface Queries {
-  sql(text: string, shape?: RowShape): Statement;
-}
+import { type Changes, type Queries, Query, type RowShape, type Steps } from '../../sql/steps.ts';
 
 export class Statements implements Queries {
   readonly #db: Database.Database;
-  readonly #prepared: Record<RowShape, Map<string, Statement>> = {
+  readonly #prepared: Record<RowShape, Map<string, Query>> = {
     object: new Map(),
     column: new Map(),
     tuple: new Map(),
@@ -27,13 +17,59 @@ export class Statements implements Queries {
     this.#db = db;
   }
 
-  sql(text: string, shape: RowShape = 'object'): Statement {
+  sql(text: string, shape: RowShape = 'object'): Query {
     const known = this.#prepared[shape].get(text);
     if (known) return known;
-    const statement = this.#db.prepare(text);
-    if (shape === 'column') statement.pluck();
-    else if (shape === 'tuple') statement.raw();
-    this.#prepared[shape].set(text, statement);
-    return statement;
+    const query = new PreparedQuery(this.#db, text, shape);
+    this.#prepared[shape].set(text, query);
+    return query;
   }
+}
+
+class PreparedQuery extends Query {
+  readonly #statement: Database.Statement;
+
+  constructor(db: Database.Database, text: string, shape: RowShape) {
+    super(text, shape);
+    this.#statement = db.prepare(text);
+    if (shape === 'column') this.#statement.pluck();
+    else if (shape === 'tuple') this.#statement.raw();
+  }
+
+  override get(...parameters: unknown[]): Steps<unknown> {
+    return new Answered(this.#statement.get(...parameters));
+  }
+
+  override all(...parameters: unknown[]): Steps<unknown[]> {
+    return new Answered(this.#statement.all(...parameters));
+  }
+
+  override run(...parameters: unknown[]): Steps<Changes> {
+    return new Answered(this.#statement.run(...parameters));
+  }
+}
+
+/** Steps that are all done. An object and not a generator: 0.1 µs less for each statement. */
+class Answered<Answer> implements Steps<Answer> {
+  readonly done = true;
+  readonly value: Answer;
+
+  constructor(value: Answer) {
+    this.value = value;
+  }
+
+  next(): IteratorReturnResult<Answer> {
+    return this;
+  }
+
+  [Symbol.iterator](): this {
+    return this;
+  }
+}
+
+/** Runs a verb's work: since each of its statements is answered where it stands, that is one step. */
+export function perform<Answer>(work: Steps<Answer>): Answer {
+  const { done, value } = work.next();
+  if (done) return value;
+  throw new Error(`a statement of another database: ${value.query.text}`);
 }

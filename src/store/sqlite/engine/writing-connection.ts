@@ -5,15 +5,16 @@
 import { performance } from 'node:perf_hooks';
 import type Database from 'better-sqlite3';
 import { Fault } from '../../../base/errors.ts';
+import type { Query, RowShape, Steps } from '../../sql/steps.ts';
+import type { Connection } from '../../sql/transaction.ts';
 import type { VerbKind } from '../../verbs.ts';
-import type { Connection } from './connection.ts';
 import { isGroupFatal, readOrFault, storeFault } from './database-fault.ts';
 import { DueNotices } from './due-notices.ts';
 import { GroupPace } from './group-pace.ts';
 import { GroupSums } from './group-sums.ts';
 import { ReadCache } from './read-cache.ts';
 import { Snapshot } from './snapshot.ts';
-import { type RowShape, type Statement, Statements } from './statements.ts';
+import { perform, Statements } from './statements.ts';
 import { isLockedByOthers } from './write-lock.ts';
 
 /** Lets tests make the disk fail; the product never passes it. */
@@ -41,7 +42,7 @@ export interface GroupStats {
 export type WritingKind = Exclude<VerbKind, 'read' | 'slices'>;
 
 interface Verb {
-  work: () => unknown;
+  work: () => Steps<unknown>;
   /** Whether it changes nothing that is cached. */
   mailOnly: boolean;
   /** Set when the verb has run. */
@@ -81,29 +82,29 @@ export class WritingConnection implements Connection {
     this.#commitStatement = db.prepare('COMMIT');
   }
 
-  sql(text: string, shape?: RowShape): Statement {
+  sql(text: string, shape?: RowShape): Query {
     this.#snapshot.enter();
     return this.#statements.sql(text, shape);
   }
 
-  write<T>(kind: WritingKind, work: () => T): Promise<T> {
+  write<T>(kind: WritingKind, work: () => Steps<T>): Promise<T> {
     if (kind === 'results') this.#pace.resultsCame(performance.now());
     return this.#enqueue(work, kind !== 'write');
   }
 
-  async read<T>(work: () => T): Promise<T> {
+  async read<T>(work: () => Steps<T>): Promise<T> {
     if (this.#closing) throw new Fault('the store is closed');
     return readOrFault(() => {
       if (this.#cache.checkIfOld()) this.#options.onCacheStale?.();
-      return this.#snapshot.run(work);
+      return this.#snapshot.run(() => perform(work()));
     });
   }
 
-  cached<T>(name: string, look: () => T): T {
+  cached<T>(name: string, look: () => Steps<T>): Steps<T> {
     return this.#cache.cached(name, look);
   }
 
-  addUp(name: string, by: number, write: (sum: number) => void): void {
+  addUp(name: string, by: number, write: (sum: number) => Steps<void>): void {
     this.#sums.addUp(name, by, write);
   }
 
@@ -129,7 +130,7 @@ export class WritingConnection implements Connection {
     return this.#closing;
   }
 
-  #enqueue<T>(work: () => T, mailOnly: boolean): Promise<T> {
+  #enqueue<T>(work: () => Steps<T>, mailOnly: boolean): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       if (this.#closing) return reject(new Fault('the store is closed'));
       this.#waiting.push({ work, mailOnly, settle: () => {}, resolve: resolve as (value: unknown) => void, reject });
@@ -259,7 +260,7 @@ export class WritingConnection implements Connection {
       this.#options.onCacheStale?.();
     }
     this.#options.faults?.beforeVerb?.();
-    const value = verb.work();
+    const value = perform(verb.work());
     verb.settle = () => verb.resolve(value);
   }
 

@@ -1,8 +1,8 @@
 // What a database holds, counted from end to end: to prove a backup. Takes its time on a large one, so it is never run
 // on a database that a daemon uses.
 import type { SealedSecret } from '../../../base/vault.ts';
+import { fromId, type Row } from '../../sql/values.ts';
 import { openForReading } from '../engine/database-file.ts';
-import { fromId, type Row } from '../engine/values.ts';
 
 export interface Census {
   messages: Record<string, number>;

@@ -1,7 +1,7 @@
 // The program that checks a whole database file, read-only: prints the problems as a JSON list.
 import { describeError } from '../../../base/errors.ts';
+import type { Row } from '../../sql/values.ts';
 import { openForReading } from '../engine/database-file.ts';
-import type { Row } from '../engine/values.ts';
 
 const MAX_PROBLEMS = 20;
 

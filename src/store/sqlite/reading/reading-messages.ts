@@ -1,4 +1,5 @@
 // Messages between the main process and the reading process. Plain data only, since it is cloned.
+import type { Steps } from '../../sql/steps.ts';
 import type { ReadingConnection } from '../engine/reading-connection.ts';
 
 export interface ReadingOrder {
@@ -10,11 +11,4 @@ export type ReadingReport = { kind: 'ready' } | { kind: 'answer'; value: unknown
 
 /** Queries by name; the module that the process loads exports one as `QUERIES`. */
 // biome-ignore lint/suspicious/noExplicitAny: each query has arguments of its own
-export type QueryRegistry = Record<string, (db: ReadingConnection, ...args: any[]) => unknown>;
-
-/** The queries of a contract as the driver implements them. */
-export type Answered<Contract> = {
-  [Name in keyof Contract]: Contract[Name] extends (...args: infer Args) => infer Answer
-    ? (db: ReadingConnection, ...args: Args) => Answer
-    : never;
-};
+export type QueryRegistry = Record<string, (db: ReadingConnection, ...args: any[]) => Steps<unknown>>;

@@ -12,7 +12,9 @@ setPriority(NICENESS);
 
 const [file, module] = process.argv.slice(2) as [string, string];
 const { QUERIES } = (await import(module)) as { QUERIES: QueryRegistry };
-const db = new ReadingConnection(file);
+// Lists scan many rows, and the next page reads the same ones again.
+const CACHE_KIB = 16 * 1024;
+const db = new ReadingConnection(file, { cacheKib: CACHE_KIB });
 
 process.on('message', ({ name, args }: ReadingOrder) => report(answer(name, args)));
 report({ kind: 'ready' });

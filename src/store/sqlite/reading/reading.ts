@@ -4,9 +4,9 @@
 import { MINUTE_MS, SECOND_MS } from '../../../base/clock.ts';
 import { Fault } from '../../../base/errors.ts';
 import type { PortalReads, ReadOutcome } from '../../reads.ts';
+import { QUERIES } from '../../sql/reading/reading-queries.ts';
 import { ReadingChild } from './reading-child.ts';
 import type { QueryRegistry, ReadingReport } from './reading-messages.ts';
-import { QUERIES } from './reading-queries.ts';
 
 interface ReadingOptions {
   file: string;
@@ -44,7 +44,7 @@ interface Reading<Reads> {
 }
 
 export function openPortalReads(options: ReadingOptions): Reading<PortalReads> {
-  const module = new URL('./reading-queries.ts', import.meta.url);
+  const module = new URL('../../sql/reading/reading-queries.ts', import.meta.url);
   const reading = openReading<Omit<PortalReads, 'warm'>>({ ...options, module, queries: QUERIES });
   return { ...reading, reads: { ...reading.reads, warm: reading.warm } };
 }

@@ -1,0 +1,37 @@
+// What verbs need of a connection. A verb is a generator of the statements of one transaction; the table of verbs says
+// whether it runs between commits or in one, and bind-verbs.ts makes it so.
+import type { Queries, Steps } from './steps.ts';
+
+/** Passed on after the commit: these webhooks have deliveries. */
+export interface DueNotes {
+  note(webhookIds: readonly Uint8Array[]): void;
+}
+
+/** The only things that a verb's work may touch, since it may run twice. */
+export interface Transaction extends Queries {
+  readonly dueNotices: DueNotes;
+
+  /**
+   * The result of `look` about tenants, their keys, domains, webhooks and lanes, cached until a verb runs that may change it.
+   * Null is not cached.
+   */
+  cached<T>(name: string, look: () => Steps<T>): Steps<T>;
+
+  /**
+   * For a counter that many verbs of a group change: sums up the changes and writes them once, inside the transaction,
+   * before its commit and before any verb of the kind `write`.
+   */
+  addUp(name: string, by: number, write: (sum: number) => Steps<void>): void;
+}
+
+/** For verbs that read much, in slices: each `read` is a transaction. */
+export interface Connection extends Transaction {
+  read<T>(work: () => Steps<T>): Promise<T>;
+}
+
+/** Verbs as they are written in SQL. */
+export type Work<Verbs> = {
+  [Name in keyof Verbs]: Verbs[Name] extends (...args: infer Args) => Promise<infer Answer>
+    ? (...args: Args) => Steps<Answer>
+    : never;
+};
