@@ -22,7 +22,13 @@ export interface SlotRequest {
   node: string;
   /** How many slots it wants. */
   slots: number;
+  /** Slots that it holds and keeps: it wants others. */
+  beside?: readonly number[];
+  /** How many of them may be made for it; missing: all. */
+  newSlots?: number;
   now: number;
+  /** Leases that ended by then are over; missing: \`now\`. */
+  endedBy?: number;
   /** Null: the hold lasts until the node's process ends, which only a lock on the database can know. */
   leaseUntil: number | null;
   /** Messages whose results are known but not stored: they stay marked as being sent. */
@@ -33,6 +39,34 @@ export interface TakenSlots {
   owners: Owner[];
   /** What previous owners had begun and waits again. */
   returned: { messages: number; deliveries: number };
+}
+
+/** A daemon among those that share a store. */
+export interface NodeNote {
+  /** Names it across its restarts. */
+  node: string;
+  version: string;
+  startedAt: number;
+}
+
+export interface NodeView extends NodeNote {
+  /** When it last renewed its slots. */
+  seenAt: number;
+  /** It was told to hand its slots over. */
+  isDraining: boolean;
+}
+
+export interface SlotView extends Owner {
+  node: string;
+  /** Null: until the process ends. */
+  leaseUntil: number | null;
+}
+
+export interface KeepRequest extends NodeNote {
+  /** What it holds and wants to keep. */
+  owners: readonly Owner[];
+  now: number;
+  leaseUntil: number;
 }
 
 export interface LeadRequest {
@@ -50,6 +84,22 @@ export interface OwnerStore {
    * stored before it began, since a message that crashes the daemon must not do so in a loop.
    */
   takeSlots(request: SlotRequest): Promise<TakenSlots>;
+  /** Renews the leases of slots and notes that the node lives. Returns those that are another's by now. */
+  keepSlots(request: KeepRequest): Promise<Owner[]>;
+  /** From now on anybody may take them. What they hold stays theirs until somebody does. */
+  letGoOfSlots(owners: readonly Owner[]): Promise<void>;
+  /** In the order of their numbers. */
+  listSlots(): Promise<SlotView[]>;
+  /** By name. */
+  listNodes(): Promise<NodeView[]>;
+  /** False: there is no such node. */
+  drainNode(node: string, draining: boolean): Promise<boolean>;
+  /** Nodes that hold no slot and were not seen since this time. Returns how many. */
+  forgetNodes(before: number): Promise<number>;
+  /** Whether nothing that was claimed in the slot is without its end. */
+  isSlotIdle(slot: number): Promise<boolean>;
+  /** By the clock of the store, which all its nodes share. */
+  readClock(): Promise<number>;
   /**
    * Takes a timer that only one node may run: one that nobody leads, whose lease is over, or that is its own already.
    * Each time it has a new epoch, which is returned; null: another node leads it.

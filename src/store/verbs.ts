@@ -140,6 +140,14 @@ export const VERBS = {
   },
   owners: {
     takeSlots: 'write',
+    keepSlots: 'mail',
+    letGoOfSlots: 'mail',
+    listSlots: 'read',
+    listNodes: 'read',
+    drainNode: 'mail',
+    forgetNodes: 'mail',
+    isSlotIdle: 'read',
+    readClock: 'read',
     leadTimer: 'mail',
   },
   sources: {

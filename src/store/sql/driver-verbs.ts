@@ -16,8 +16,9 @@ import { inboundRefusalVerbs } from './verbs/inbound-refusals.ts';
 import { inboundTrialVerbs } from './verbs/inbound-trials.ts';
 import { inboundViewVerbs } from './verbs/inbound-views.ts';
 import { mailLinkVerbs, signUpVerbs } from './verbs/mail-links.ts';
+import { nodeVerbs } from './verbs/nodes.ts';
 import { orphanVerbs } from './verbs/orphans.ts';
-import { ownerVerbs } from './verbs/owners.ts';
+import { slotVerbs } from './verbs/owners.ts';
 import { platformKeyVerbs } from './verbs/platform-keys.ts';
 import { queueVerbs } from './verbs/queue.ts';
 import { pauseVerbs, targetVerbs } from './verbs/queue-pauses.ts';
@@ -72,7 +73,7 @@ export function driverVerbs(db: Connection): DriverVerbs {
       orphanVerbs(db),
       restoredMailVerbs(db),
     ),
-    owners: ownerVerbs(db),
+    owners: mergeVerbs(slotVerbs(db), nodeVerbs(db)),
     sources: sourceVerbs(db),
     shaping: mergeVerbs(shapingVerbs(db), pauseVerbs(db), targetVerbs(db)),
     events: eventVerbs(db),

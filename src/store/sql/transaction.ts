@@ -11,6 +11,9 @@ export interface DueNotes {
 export interface Transaction extends Queries {
   readonly dueNotices: DueNotes;
 
+  /** The time by the clock that all who share the database see, in milliseconds. */
+  clock(): Steps<number>;
+
   /**
    * The result of `look` about tenants, their keys, domains, webhooks and lanes, cached until a verb runs that may change it.
    * Null is not cached.

@@ -21,6 +21,7 @@ import { mailLinkCases } from './mail-links.ts';
 import { memberCases } from './members.ts';
 import { messageSearchCases } from './message-search.ts';
 import { messageViewCases } from './message-view.ts';
+import { nodeCases } from './nodes.ts';
 import { orphanCases } from './orphans.ts';
 import { overviewCases } from './overview.ts';
 import { ownerCases } from './owners.ts';
@@ -77,6 +78,7 @@ const GROUPS = {
   'queue: views': queueViewCases,
   'queue: orphans': orphanCases,
   'owners of slots': ownerCases,
+  nodes: nodeCases,
   'queue: own addresses': sourceAddressCases,
   'queue: after a restore': restoredCases,
   shaping: shapingCases,

@@ -446,7 +446,23 @@ async function leadTimer(walk: Walk): Promise<void> {
   if (epoch !== null) model.timers.set(name, { node, epoch, leaseUntil });
 }
 
+/** The walk's own slot has a hold without an end, which these leave alone. */
+async function nodes(walk: Walk): Promise<void> {
+  const { owners } = walk.store;
+  const note = { node: 'one', version: '1.0.0', startedAt: walk.now, now: walk.now, leaseUntil: walk.now + HOUR_MS };
+  walk.same(await owners.keepSlots({ ...note, owners: [walk.formerOwner] }), [walk.formerOwner], 'keepSlots');
+  walk.same((await owners.listNodes()).length, 1, 'listNodes');
+  walk.same(await owners.drainNode('one', walk.chance(0.5)), true, 'drainNode');
+  await owners.letGoOfSlots([walk.formerOwner]);
+  walk.same(await owners.listSlots(), [{ ...walk.owner, node: 'test', leaseUntil: null }], 'listSlots');
+  const sending = [...walk.model.messages.values()].some(({ state }) => state === 'sending');
+  if (sending) walk.same(await owners.isSlotIdle(walk.owner.slot), false, 'isSlotIdle');
+  walk.same(await owners.forgetNodes(walk.now + 1), 1, 'forgetNodes');
+  walk.same((await owners.readClock()) > 0, true, 'readClock');
+}
+
 export const otherSteps: readonly Step[] = [
+  { name: 'nodes', weight: 0.2, run: nodes },
   { name: 'leadTimer', run: leadTimer },
   { name: 'keys', weight: 0.5, run: keys },
   { name: 'pause', run: pause },

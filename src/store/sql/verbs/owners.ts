@@ -6,13 +6,28 @@ import {
   type Owner,
   type OwnerStore,
   type SlotRequest,
+  type SlotView,
   type TakenSlots,
 } from '../../owners.ts';
 import type { Steps } from '../steps.ts';
 import type { Transaction, Work } from '../transaction.ts';
 
-export function ownerVerbs(db: Transaction): Work<OwnerStore> {
-  return { takeSlots: (request) => takeSlots(db, request), leadTimer: (request) => leadTimer(db, request) };
+type SlotVerbs = Work<Pick<OwnerStore, 'takeSlots' | 'letGoOfSlots' | 'listSlots' | 'isSlotIdle' | 'leadTimer'>>;
+
+export function slotVerbs(db: Transaction): SlotVerbs {
+  return {
+    takeSlots: (request) => takeSlots(db, request),
+    *letGoOfSlots(owners) {
+      const letGo = db.sql('UPDATE slots SET lease_until = 0 WHERE slot = +? AND epoch = +?');
+      for (const { slot, epoch } of owners) yield* letGo.run(slot, epoch);
+    },
+    *listSlots() {
+      const slots = db.sql('SELECT slot, epoch, node, lease_until AS "leaseUntil" FROM slots ORDER BY slot');
+      return (yield* slots.all()) as SlotView[];
+    },
+    isSlotIdle: (slot) => isSlotIdle(db, slot),
+    leadTimer: (request) => leadTimer(db, request),
+  };
 }
 
 /** Whether the epoch is still the slot's. Read each time: another process may have raised it. */
@@ -50,15 +65,17 @@ function* takeSlots(db: Transaction, request: SlotRequest): Steps<TakenSlots> {
 }
 
 /** Its own first, then those whose lease is over, then new ones. */
-function* slotsFor(db: Transaction, { node, slots, now }: SlotRequest): Steps<number[]> {
+function* slotsFor(db: Transaction, request: SlotRequest): Steps<number[]> {
+  const { node, slots, beside = [], newSlots = slots, now, endedBy = now } = request;
   const free = db.sql(
-    'SELECT slot FROM slots WHERE node = +@node OR lease_until <= +@now ORDER BY node <> +@node, slot LIMIT +@slots',
+    'SELECT slot FROM slots WHERE node = +@node OR lease_until <= +@endedBy ORDER BY node <> +@node, slot',
     'column',
   );
-  const found = (yield* free.all({ node, now, slots })) as number[];
+  const isHeld = new Set(beside);
+  const found = ((yield* free.all({ node, endedBy })) as number[]).filter((slot) => !isHeld.has(slot)).slice(0, slots);
+  const made = Math.min(slots - found.length, newSlots);
   const last = ((yield* db.sql('SELECT max(slot) FROM slots', 'column').get()) as number | null) ?? FIRST_SLOT - 1;
-  for (let next = last + 1; found.length < slots; next++) found.push(next);
-  return found;
+  return [...found, ...Array.from({ length: made }, (_, index) => last + 1 + index)];
 }
 
 function* takeSlot(db: Transaction, slot: number, { node, leaseUntil }: SlotRequest): Steps<Owner> {
@@ -93,6 +110,17 @@ function* returnDeliveries(db: Transaction, slot: number, now: number): Steps<nu
        AND coalesce((SELECT w.slot FROM webhooks w WHERE w.id = webhook_deliveries.webhook_id), ${FIRST_SLOT}) = +?`,
   );
   return (yield* back.run(now, slot)).changes;
+}
+
+function* isSlotIdle(db: Transaction, slot: number): Steps<boolean> {
+  const sending = db.sql(
+    `SELECT 1 FROM messages m JOIN lanes l ON l.id = m.lane WHERE m.state = 'sending' AND l.slot = +? LIMIT 1`,
+  );
+  if ((yield* sending.get(slot)) !== undefined) return false;
+  const calling = db.sql(
+    'SELECT 1 FROM webhook_deliveries d JOIN webhooks w ON w.id = d.webhook_id WHERE d.leased = 1 AND w.slot = +? LIMIT 1',
+  );
+  return (yield* calling.get(slot)) === undefined;
 }
 
 function* leadTimer(db: Transaction, { name, node, now, leaseUntil }: LeadRequest): Steps<number | null> {

@@ -9,7 +9,7 @@ import { openForReading } from './database-file.ts';
 import { DueNotices } from './due-notices.ts';
 import { ReadCache } from './read-cache.ts';
 import { Snapshot } from './snapshot.ts';
-import { perform, Statements } from './statements.ts';
+import { answered, perform, Statements } from './statements.ts';
 
 export class LocalConnection implements Connection {
   readonly dueNotices = new DueNotices();
@@ -38,6 +38,11 @@ export class LocalConnection implements Connection {
       this.#cache.checkIfOld();
       return this.#snapshot.run(() => perform(work()));
     });
+  }
+
+  /** All who open the file are on one machine. */
+  clock(): Steps<number> {
+    return answered(Date.now());
   }
 
   cached<T>(name: string, look: () => Steps<T>): Steps<T> {

@@ -37,15 +37,15 @@ class PreparedQuery extends Query {
   }
 
   override get(...parameters: unknown[]): Steps<unknown> {
-    return new Answered(this.#statement.get(...parameters));
+    return answered(this.#statement.get(...parameters));
   }
 
   override all(...parameters: unknown[]): Steps<unknown[]> {
-    return new Answered(this.#statement.all(...parameters));
+    return answered(this.#statement.all(...parameters));
   }
 
   override run(...parameters: unknown[]): Steps<Changes> {
-    return new Answered(this.#statement.run(...parameters));
+    return answered(this.#statement.run(...parameters));
   }
 }
 
@@ -65,6 +65,10 @@ class Answered<Answer> implements Steps<Answer> {
   [Symbol.iterator](): this {
     return this;
   }
+}
+
+export function answered<Answer>(value: Answer): Steps<Answer> {
+  return new Answered(value);
 }
 
 /** Runs a verb's work: since each of its statements is answered where it stands, that is one step. */

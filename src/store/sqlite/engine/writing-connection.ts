@@ -14,7 +14,7 @@ import { GroupPace } from './group-pace.ts';
 import { GroupSums } from './group-sums.ts';
 import { ReadCache } from './read-cache.ts';
 import { Snapshot } from './snapshot.ts';
-import { perform, Statements } from './statements.ts';
+import { answered, perform, Statements } from './statements.ts';
 import { isLockedByOthers } from './write-lock.ts';
 
 /** Lets tests make the disk fail; the product never passes it. */
@@ -98,6 +98,11 @@ export class WritingConnection implements Connection {
       if (this.#cache.checkIfOld()) this.#options.onCacheStale?.();
       return this.#snapshot.run(() => perform(work()));
     });
+  }
+
+  /** All who open the file are on one machine. */
+  clock(): Steps<number> {
+    return answered(Date.now());
   }
 
   cached<T>(name: string, look: () => Steps<T>): Steps<T> {
