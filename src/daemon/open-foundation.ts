@@ -26,7 +26,7 @@ import { loadMasterKeys, secretsInUse } from '../operator/master-key.ts';
 import { backUpBeforeUpgrade } from '../operator/upgrade-backup.ts';
 import type { StoreAddress } from '../store/address.ts';
 import { openDaemonStore, openPortalReads } from '../store/opening/open-store.ts';
-import type { Ownership } from '../store/owners.ts';
+import type { Ownership } from '../store/ownership.ts';
 import type { PortalReads } from '../store/reads.ts';
 import { lockDataFolder } from '../store/sqlite/engine/data-lock.ts';
 import { refuseEmptiedDatabase } from '../store/sqlite/engine/emptied-database.ts';

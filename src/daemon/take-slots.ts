@@ -5,7 +5,7 @@ import type { ClosingStack } from '../base/closing-stack.ts';
 import { ResultJournal } from '../delivery/outcome/result-journal.ts';
 import type { Logger } from '../observe/log.ts';
 import type { DataFolder } from '../operator/data-folder.ts';
-import { Ownership } from '../store/owners.ts';
+import { Ownership } from '../store/ownership.ts';
 import type { StoreVerbs } from '../store/store.ts';
 
 interface SlotsKit {

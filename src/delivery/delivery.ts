@@ -13,7 +13,7 @@ import type { Resolver } from '../protocol/dns/resolver.ts';
 import type { SecondLooks } from '../protocol/dns/second-look.ts';
 import { parseAddress } from '../protocol/mail/address.ts';
 import { bindProblem } from '../protocol/smtp/dial.ts';
-import type { Ownership } from '../store/owners.ts';
+import type { Ownership } from '../store/ownership.ts';
 import { dayOf, SOURCE_MEMORY_DAYS } from '../store/source-addresses.ts';
 import type { Store, StoreVerbs } from '../store/store.ts';
 import type { LaneNotice } from '../store/submissions.ts';

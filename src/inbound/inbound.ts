@@ -8,7 +8,7 @@ import type { TlsFiles, TlsSource } from '../http/tls-files.ts';
 import type { Logger } from '../observe/log.ts';
 import type { Resolver } from '../protocol/dns/resolver.ts';
 import { readInboundMail } from '../protocol/mail/inbound/read-inbound-mail.ts';
-import type { Ownership } from '../store/owners.ts';
+import type { Ownership } from '../store/ownership.ts';
 import type { Store, StoreVerbs } from '../store/store.ts';
 import { type DmarcKit, readDmarcMail } from './dmarc.ts';
 import { proveSender } from './dmarc-sender.ts';

@@ -6,7 +6,7 @@ import { describeError } from '../base/errors.ts';
 import type { Logger } from '../observe/log.ts';
 import * as mailLog from '../observe/mail-log.ts';
 import type { InboundOutcome, InboundResult, ReportedMessage, WaitingInboundMail } from '../store/inbound.ts';
-import type { Ownership } from '../store/owners.ts';
+import type { Ownership } from '../store/ownership.ts';
 import type { StoreVerbs } from '../store/store.ts';
 import type { ProcessedMail } from './process-mail.ts';
 

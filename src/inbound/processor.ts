@@ -8,6 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { SECOND_MS } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
 import type { InboundSuspect, WaitingInboundMail } from '../store/inbound.ts';
+import type { Owner } from '../store/owners.ts';
 import type { StoreVerbs } from '../store/store.ts';
 import { MailWork, type MailWorkKit } from './mail-work.ts';
 
@@ -66,9 +67,21 @@ export class InboundProcessor {
     this.#work = new MailWork(kit);
   }
 
-  /** Begins with mail left by the last run. */
+  /** Begins with mail left by the last run, and later with mail of owners that have died. */
   async start(): Promise<void> {
-    const suspects = await this.#kit.store.inbound.noteInterruptedInbound(this.#kit.ownership.all, MAX_SUSPECTS);
+    const { ownership } = this.#kit;
+    ownership.listen({
+      gained: (slots) => {
+        const gained = slots.flatMap((slot) => ownership.of(slot) ?? []);
+        this.#takeUp(gained).catch((error: unknown) => this.#retryLater(error));
+      },
+    });
+    await this.#takeUp(ownership.all);
+  }
+
+  async #takeUp(owners: readonly Owner[]): Promise<void> {
+    while (this.#trials) await this.#trials;
+    const suspects = await this.#kit.store.inbound.noteInterruptedInbound(owners, MAX_SUSPECTS);
     if (suspects.length > 0) {
       this.#kit.log.info({ mails: suspects.length }, 'processing inbound mail left from the last run');
       this.#again = true;
@@ -79,7 +92,7 @@ export class InboundProcessor {
         this.#lastSuspect = 0;
         this.rescan();
       });
-    } else this.notice();
+    } else this.rescan();
   }
 
   /** There is new mail in the store. */

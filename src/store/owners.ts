@@ -106,25 +106,3 @@ export interface OwnerStore {
    */
   leadTimer(request: LeadRequest): Promise<number | null>;
 }
-
-/** The slots that this process works in. */
-export class Ownership {
-  readonly #owners: ReadonlyMap<number, Owner>;
-
-  constructor(owners: readonly Owner[]) {
-    this.#owners = new Map(owners.map((owner) => [owner.slot, owner]));
-  }
-
-  get all(): readonly Owner[] {
-    return [...this.#owners.values()];
-  }
-
-  get slots(): readonly number[] {
-    return [...this.#owners.keys()];
-  }
-
-  /** Null: another node works in it. */
-  of(slot: number): Owner | null {
-    return this.#owners.get(slot) ?? null;
-  }
-}

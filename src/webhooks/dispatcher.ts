@@ -8,13 +8,14 @@ import { describeError } from '../base/errors.ts';
 import { OncePerTick } from '../base/per-tick.ts';
 import type { Vault } from '../base/vault.ts';
 import type { Logger } from '../observe/log.ts';
-import type { Ownership } from '../store/owners.ts';
+import type { Ownership } from '../store/ownership.ts';
 import type { Store } from '../store/store.ts';
 import type { ClaimedDeliveries, DeliveryClaim, WebhookDelivery } from '../store/webhooks.ts';
 import { type EndpointCall, makeAttempt } from './attempt.ts';
 import type { CallKit } from './call.ts';
 import { decideDelivery, RETRY_TABLE } from './decide-delivery.ts';
 import { toResult } from './delivery-result.ts';
+import { dueWebhooks } from './due-webhooks.ts';
 import { EndpointQueue, type WaitingDelivery } from './endpoint-queue.ts';
 import { type CallSlot, EndpointRotation } from './endpoint-rotation.ts';
 import { ResultBatcher } from './result-batcher.ts';
@@ -45,7 +46,6 @@ const START_WITHIN_MS = 4 * MINUTE_MS;
 const PAUSE_AFTER_FAULT_MS = SECOND_MS;
 /** In case a notification was lost: everything due is found after this time at the latest. */
 const SCAN_EVERY_MS = MINUTE_MS;
-const PAGE = 1000;
 
 /*
  * Each endpoint with something due has a queue (endpoint-queue.ts): the time when more is due in the store, deliveries
@@ -89,12 +89,13 @@ export class Dispatcher {
   }
 
   async start(): Promise<void> {
-    const { store, clock, tickMs } = this.#kit;
+    const { store, ownership, clock, tickMs } = this.#kit;
     store.notices.listen({
       webhooksDue: (webhookIds) => {
         for (const id of webhookIds) this.#noteDue(id, clock.now());
       },
     });
+    ownership.listen({ gained: () => this.#scanOrLog() });
     await this.#scan();
     if (tickMs !== null) this.#ticker = setInterval(() => this.tick(), tickMs);
   }
@@ -109,11 +110,7 @@ export class Dispatcher {
     }
     void this.#results.flush();
     this.#kit.connections.closeUnused();
-    if (now - this.#scannedAt >= SCAN_EVERY_MS) {
-      this.#scan().catch((error: unknown) =>
-        this.#kit.log.error({ error }, 'due webhook deliveries could not be read'),
-      );
-    }
+    if (now - this.#scannedAt >= SCAN_EVERY_MS) this.#scanOrLog();
   }
 
   /** The webhook is deleted: ends calls in progress. */
@@ -153,12 +150,15 @@ export class Dispatcher {
   async #scan(): Promise<void> {
     const { store, ownership, clock } = this.#kit;
     this.#scannedAt = clock.now();
-    for (let after: string | null = null; !this.#stopped; ) {
-      const page = await store.webhooks.dueWebhooks(ownership.slots, after, PAGE);
-      for (const { webhookId, dueAt } of page.found) this.#noteDue(webhookId, dueAt);
-      if (page.last === null) return;
-      after = page.last;
+    for await (const { webhookId, dueAt } of dueWebhooks(store, ownership.slots)) {
+      if (this.#stopped) return;
+      this.#noteDue(webhookId, dueAt);
     }
+  }
+
+  #scanOrLog(): void {
+    const { log } = this.#kit;
+    this.#scan().catch((error: unknown) => log.error({ error }, 'due webhook deliveries could not be read'));
   }
 
   #noteDue(webhookId: string, dueAt: number): void {

@@ -6,7 +6,7 @@ import { Lane } from '../../src/delivery/queue/lane.ts';
 import { MessagesInFlight } from '../../src/delivery/queue/orphans.ts';
 import type { Shaping } from '../../src/delivery/shaping/shaping-state.ts';
 import { silentLogger } from '../../src/observe/log.ts';
-import { Ownership } from '../../src/store/owners.ts';
+import { Ownership } from '../../src/store/ownership.ts';
 import type { ClaimedMessage, UntriedMessage } from '../../src/store/queue.ts';
 import type { DueBatch } from '../../src/store/shaping.ts';
 import type { Store } from '../../src/store/store.ts';

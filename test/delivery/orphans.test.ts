@@ -7,7 +7,7 @@ import { IdSource, uuidToBytes } from '../../src/base/ids.ts';
 import { startExpirySweeper } from '../../src/delivery/ends/expiry.ts';
 import { MessagesInFlight, OrphanFinder } from '../../src/delivery/queue/orphans.ts';
 import { silentLogger } from '../../src/observe/log.ts';
-import { Ownership } from '../../src/store/owners.ts';
+import { Ownership } from '../../src/store/ownership.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { openContentReader } from '../../src/store/sqlite/reading/courier-reads.ts';
 import type { Store } from '../../src/store/store.ts';

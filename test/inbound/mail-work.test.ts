@@ -4,7 +4,7 @@ import { MailWork, type MailWorkKit, type Recorded } from '../../src/inbound/mai
 import type { ProcessedMail } from '../../src/inbound/process-mail.ts';
 import { silentLogger } from '../../src/observe/log.ts';
 import type { InboundUpdate, InboundVerdict, WaitingInboundMail } from '../../src/store/inbound.ts';
-import { Ownership } from '../../src/store/owners.ts';
+import { Ownership } from '../../src/store/ownership.ts';
 
 const VERDICT: InboundVerdict = {
   kind: 'human',

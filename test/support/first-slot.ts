@@ -1,5 +1,6 @@
 // A test that claims from a store needs the slot first, as the daemon does.
-import { type Owner, Ownership } from '../../src/store/owners.ts';
+import type { Owner } from '../../src/store/owners.ts';
+import { Ownership } from '../../src/store/ownership.ts';
 import { type ClaimedMessage, claimOf, type UntriedMessage } from '../../src/store/queue.ts';
 import type { StoreVerbs } from '../../src/store/store.ts';
 

@@ -6,7 +6,8 @@ import { describeError } from '../../base/errors.ts';
 import type { Logger } from '../../observe/log.ts';
 import { attemptStarted } from '../../observe/mail-log.ts';
 import type { MailHost } from '../../protocol/dns/mail-route.ts';
-import type { Owner, Ownership } from '../../store/owners.ts';
+import type { Owner } from '../../store/owners.ts';
+import type { Ownership } from '../../store/ownership.ts';
 import {
   type ClaimedMessage,
   type ClaimTerms,

@@ -5,7 +5,7 @@
 import { type Clock, MINUTE_MS } from '../../base/clock.ts';
 import type { Logger } from '../../observe/log.ts';
 import * as mailLog from '../../observe/mail-log.ts';
-import type { Ownership } from '../../store/owners.ts';
+import type { Ownership } from '../../store/ownership.ts';
 import { BEFORE_ALL_LANES, claimOf, type SendingMark, type UntriedMessage } from '../../store/queue.ts';
 import type { Store, StoreVerbs } from '../../store/store.ts';
 import type { LaneNotice } from '../../store/submissions.ts';

@@ -4,7 +4,8 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../observe/log.ts';
 import { attemptStarted } from '../../observe/mail-log.ts';
-import type { Owner, Ownership } from '../../store/owners.ts';
+import type { Owner } from '../../store/owners.ts';
+import type { Ownership } from '../../store/ownership.ts';
 import type { ClaimedMessage } from '../../store/queue.ts';
 import type { Route, Routes } from '../route/routes.ts';
 import { findUnreachable, type Interfaces, type SourceAddresses } from '../route/source-addresses.ts';

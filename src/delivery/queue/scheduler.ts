@@ -9,7 +9,7 @@ import type { BounceRules } from '../../classify/classify-reply.ts';
 import type { Logger } from '../../observe/log.ts';
 import { requeued } from '../../observe/mail-log.ts';
 import type { SecondLooks } from '../../protocol/dns/second-look.ts';
-import type { Ownership } from '../../store/owners.ts';
+import type { Ownership } from '../../store/ownership.ts';
 import type { ClaimedMessage, MessageUpdate } from '../../store/queue.ts';
 import type { ClaimSource } from '../../store/source-addresses.ts';
 import type { StoreVerbs } from '../../store/store.ts';
@@ -113,6 +113,11 @@ export class Scheduler {
       onRoom: (group) => this.#groups.get(group)?.pump(),
       onReleased: () => this.#wakeAll(),
     });
+    this.#kit.ownership.listen({
+      gained: () => void this.reconcile(),
+      // What is on the wire ends; the rest is given back, and another owner's by then.
+      lost: () => this.#haltAll(),
+    });
     await this.reconcile();
     this.#reconciler = setInterval(() => void this.#maintain(), RECONCILE_EVERY_MS);
   }
@@ -129,6 +134,10 @@ export class Scheduler {
     await this.#kit.shaping.tidy().catch((error: unknown) => {
       this.#kit.log.error({ error }, `shaping could not be tidied up: ${describeError(error)}`);
     });
+  }
+
+  #haltAll(): void {
+    for (const group of this.#groups.values()) group.halt();
   }
 
   /** An operator has ended a hold: every held lane is routed again, every group asks shaping again. */

@@ -1,0 +1,198 @@
+// Keeps this node's share of the slots, where several nodes share a store: it renews their leases, takes over what a dead
+// node held, makes its own when there are too few, and hands some over to a node that has none.
+//
+// A lease counts from before its renewal was sent, by this machine's monotonic clock, and ends a little early: so this
+// node has stopped to begin anything when another one may take its slots. What it has begun by then, the store refuses.
+import { SECOND_MS } from '../base/clock.ts';
+import { describeError } from '../base/errors.ts';
+import type { Logger } from '../observe/log.ts';
+import type { NodeNote, NodeView, Owner, SlotView } from '../store/owners.ts';
+import type { Ownership } from '../store/ownership.ts';
+import type { StoreVerbs } from '../store/store.ts';
+
+export interface SlotKeeperKit {
+  store: StoreVerbs<{
+    owners: 'readClock' | 'takeSlots' | 'keepSlots' | 'letGoOfSlots' | 'listSlots' | 'listNodes' | 'isSlotIdle';
+  }>;
+  ownership: Ownership;
+  node: NodeNote;
+  /** Messages whose results are known but not stored. */
+  spare: readonly string[];
+  log: Logger;
+  /** The clock of `ownership`. */
+  monotonicMs(): number;
+  /** Null: only `tick` acts, in tests. */
+  tickMs?: number | null;
+}
+
+export const LEASE_MS = 10 * SECOND_MS;
+const RENEW_MS = 3 * SECOND_MS;
+/** This much earlier its owner stops, and this much later another one takes over. */
+const MARGIN_MS = 2 * SECOND_MS;
+/** More than one, so that those of a dead node are shared out among the others. */
+const SLOTS_PER_NODE = 8;
+/** What is still on its way in a slot after that long is left to its next owner's recovery. */
+const LONGEST_HANDOVER_MS = 60 * SECOND_MS;
+
+/** Of a node that has stopped: nobody waits for it. */
+const NEVER = 0;
+
+export class SlotKeeper {
+  readonly #kit: SlotKeeperKit;
+  /** Also while a lease may be over: it is renewed as long as nobody has taken the slot. */
+  readonly #held = new Map<number, Owner>();
+  /** Slots of `#held` in which nothing new begins, and since when. */
+  readonly #leaving = new Map<number, number>();
+  #timer: NodeJS.Timeout | null = null;
+  #ticking: Promise<void> | null = null;
+  #deadline: NodeJS.Timeout | null = null;
+
+  constructor(kit: SlotKeeperKit) {
+    this.#kit = kit;
+  }
+
+  /** Rejects when the store can't be used: without slots there is nothing to do. */
+  async start(): Promise<void> {
+    const { tickMs = RENEW_MS } = this.#kit;
+    await this.#renew();
+    if (tickMs !== null) this.#timer = setInterval(() => void this.tick(), tickMs);
+  }
+
+  /** Never rejects: without the store the leases end by themselves. */
+  tick(): Promise<void> {
+    this.#ticking ??= this.#renew()
+      .catch((error: unknown) => {
+        this.#kit.log.error({ error }, `the leases of the slots could not be renewed: ${describeError(error)}`);
+      })
+      .finally(() => {
+        this.#ticking = null;
+      });
+    return this.#ticking;
+  }
+
+  /** Once nothing begins any more and everything has its end: others need not wait for the leases to end. */
+  async close(): Promise<void> {
+    if (this.#timer) clearInterval(this.#timer);
+    await this.#ticking;
+    if (this.#deadline) clearTimeout(this.#deadline);
+    const { store, ownership, node, log } = this.#kit;
+    const held = [...this.#held.values()];
+    ownership.lose([...this.#held.keys()]);
+    try {
+      await store.owners.letGoOfSlots(held);
+      await store.owners.keepSlots({ ...node, owners: [], now: NEVER, leaseUntil: NEVER });
+    } catch (error) {
+      log.warn({ error }, `the slots could not be handed over, others wait: ${describeError(error)}`);
+    }
+  }
+
+  async #renew(): Promise<void> {
+    const { store, ownership, node, monotonicMs } = this.#kit;
+    const sentAt = monotonicMs();
+    const now = await store.owners.readClock();
+    const owners = [...this.#held.values()];
+    const lost = await store.owners.keepSlots({ ...node, owners, now, leaseUntil: now + LEASE_MS });
+    this.#forget(lost);
+    this.#holdUntil(sentAt + LEASE_MS - MARGIN_MS);
+    ownership.gain([...this.#held.values()].filter(({ slot }) => !this.#leaving.has(slot)));
+    const [slots, nodes] = await Promise.all([store.owners.listSlots(), store.owners.listNodes()]);
+    const share = shareOf({ node: node.node, held: this.#held, leaving: this.#leaving.size, slots, nodes, now });
+    if (share.wanted > 0) await this.#take(share.wanted, share.newSlots, now);
+    this.#leave(share.tooMany, sentAt);
+    await this.#handOver(sentAt);
+    ownership.noteOthers(slots.filter(({ slot }) => !this.#held.has(slot)).map(({ slot }) => slot));
+  }
+
+  #forget(lost: readonly Owner[]): void {
+    if (lost.length === 0) return;
+    const slots = lost.map(({ slot }) => slot);
+    this.#kit.log.error({ slots }, 'another node has taken these slots: this one was not heard of for too long');
+    for (const slot of slots) {
+      this.#held.delete(slot);
+      this.#leaving.delete(slot);
+    }
+    this.#kit.ownership.lose(slots);
+  }
+
+  /** When no renewal comes in time, whoever works in the slots hears of it. */
+  #holdUntil(endsAt: number): void {
+    const { ownership, log, monotonicMs } = this.#kit;
+    ownership.holdUntil(endsAt);
+    if (this.#deadline) clearTimeout(this.#deadline);
+    const end = () => {
+      log.error({}, 'the leases of all slots are over: nothing is sent until they are renewed');
+      ownership.lose([...this.#held.keys()]);
+    };
+    this.#deadline = setTimeout(end, Math.max(0, endsAt - monotonicMs()));
+    this.#deadline.unref();
+  }
+
+  async #take(wanted: number, newSlots: number, now: number): Promise<void> {
+    const { store, ownership, node, spare, log } = this.#kit;
+    const { owners, returned } = await store.owners.takeSlots({
+      node: node.node,
+      slots: wanted,
+      beside: [...this.#held.keys()],
+      newSlots,
+      now,
+      endedBy: now - MARGIN_MS,
+      leaseUntil: now + LEASE_MS,
+      spare,
+    });
+    if (owners.length === 0) return;
+    for (const owner of owners) this.#held.set(owner.slot, owner);
+    log.info({ slots: owners.map(({ slot }) => slot), ...returned }, 'slots taken');
+    ownership.gain(owners);
+  }
+
+  #leave(count: number, at: number): void {
+    const staying = [...this.#held.keys()].filter((slot) => !this.#leaving.has(slot));
+    const leaving = count > 0 ? staying.slice(-count) : [];
+    for (const slot of leaving) this.#leaving.set(slot, at);
+    this.#kit.ownership.leave(leaving);
+  }
+
+  async #handOver(at: number): Promise<void> {
+    const { store, log } = this.#kit;
+    for (const [slot, since] of this.#leaving) {
+      if (at - since < LONGEST_HANDOVER_MS && !(await store.owners.isSlotIdle(slot))) continue;
+      await store.owners.letGoOfSlots([this.#held.get(slot)!]);
+      this.#held.delete(slot);
+      this.#leaving.delete(slot);
+      log.info({ slot }, 'slot handed over');
+    }
+  }
+}
+
+interface Share {
+  /** How many it should take, and how many of them may be made. */
+  wanted: number;
+  newSlots: number;
+  /** How many it should hand over. */
+  tooMany: number;
+}
+
+/** All nodes that live should hold as many slots as each other; one that is drained none. */
+function shareOf(of: {
+  node: string;
+  held: ReadonlyMap<number, Owner>;
+  /** Of those that it holds, how many it hands over already. */
+  leaving: number;
+  slots: readonly SlotView[];
+  nodes: readonly NodeView[];
+  now: number;
+}): Share {
+  const { node, held, leaving, slots, nodes, now } = of;
+  const staying = held.size - leaving;
+  const living = nodes.filter((one) => !one.isDraining && (one.node === node || one.seenAt > now - LEASE_MS));
+  if (!living.some((one) => one.node === node)) return { wanted: 0, newSlots: 0, tooMany: staying };
+  const newSlots = Math.max(0, SLOTS_PER_NODE * living.length - slots.length);
+  const fair = Math.ceil((slots.length + newSlots) / living.length);
+  const isFree = (slot: SlotView) => !held.has(slot.slot) && (slot.node === node || isOver(slot, now));
+  const toHave = slots.filter(isFree).length + newSlots;
+  return { wanted: Math.max(0, Math.min(fair - staying, toHave)), newSlots, tooMany: Math.max(0, staying - fair) };
+}
+
+function isOver({ leaseUntil }: SlotView, now: number): boolean {
+  return leaseUntil !== null && leaseUntil <= now - MARGIN_MS;
+}

@@ -1,0 +1,82 @@
+// The slots that this process works in. They change while it runs, where several nodes share a store: it takes over those of
+// a dead node, hands some over, and has none from the moment on in which its leases may be another's.
+import { FIRST_SLOT, type Owner } from './owners.ts';
+
+export interface OwnershipListener {
+  /** Their work is this process's from now on; it does not know yet what waits there. */
+  gained?(slots: readonly number[]): void;
+  /** Another node may have them: what has begun there is in vain, unless it has been stored. */
+  lost?(slots: readonly number[]): void;
+}
+
+export class Ownership {
+  readonly #owners: Map<number, Owner>;
+  readonly #listeners: OwnershipListener[] = [];
+  readonly #monotonicMs: () => number;
+  #endsAt = Number.POSITIVE_INFINITY;
+  #turn = 0;
+  #elsewhere: readonly number[] = [];
+
+  constructor(owners: readonly Owner[], monotonicMs = () => performance.now()) {
+    this.#owners = bySlot(owners);
+    this.#monotonicMs = monotonicMs;
+  }
+
+  get all(): readonly Owner[] {
+    return this.#isOver() ? [] : [...this.#owners.values()];
+  }
+
+  get slots(): readonly number[] {
+    return this.#isOver() ? [] : [...this.#owners.keys()];
+  }
+
+  /** Null: another node works in it. */
+  of(slot: number): Owner | null {
+    return this.#isOver() ? null : (this.#owners.get(slot) ?? null);
+  }
+
+  /** Where new work goes: one of its own in turn, else one of another node's. */
+  slotForNew(): number {
+    const own = this.slots;
+    const slots = own.length > 0 ? own : this.#elsewhere;
+    return slots[this.#turn++ % slots.length] ?? FIRST_SLOT;
+  }
+
+  listen(listener: OwnershipListener): void {
+    this.#listeners.push(listener);
+  }
+
+  /** By the clock that was given: from then on it holds nothing, unless this was called again. */
+  holdUntil(endsAt: number): void {
+    this.#endsAt = endsAt;
+  }
+
+  gain(owners: readonly Owner[]): void {
+    const gained = owners.filter(({ slot, epoch }) => this.#owners.get(slot)?.epoch !== epoch);
+    for (const owner of gained) this.#owners.set(owner.slot, owner);
+    if (gained.length > 0) for (const listener of this.#listeners) listener.gained?.(gained.map(({ slot }) => slot));
+  }
+
+  /** Nothing new begins there; what has begun goes on to its end. */
+  leave(slots: readonly number[]): void {
+    for (const slot of slots) this.#owners.delete(slot);
+  }
+
+  lose(slots: readonly number[]): void {
+    const lost = slots.filter((slot) => this.#owners.delete(slot));
+    if (lost.length > 0) for (const listener of this.#listeners) listener.lost?.(lost);
+  }
+
+  /** The slots of other nodes. */
+  noteOthers(slots: readonly number[]): void {
+    this.#elsewhere = slots;
+  }
+
+  #isOver(): boolean {
+    return this.#endsAt !== Number.POSITIVE_INFINITY && this.#monotonicMs() >= this.#endsAt;
+  }
+}
+
+function bySlot(owners: readonly Owner[]): Map<number, Owner> {
+  return new Map(owners.map((owner) => [owner.slot, owner]));
+}

@@ -1,0 +1,191 @@
+// Nodes share the slots of one store: each with a handle of its own on one database, on a clock that the test moves.
+import path from 'node:path';
+import { mock } from 'node:test';
+import t, { type Test } from 'tap';
+import { LEASE_MS, SlotKeeper } from '../../src/daemon/slot-keeper.ts';
+import { silentLogger } from '../../src/observe/log.ts';
+import { Ownership } from '../../src/store/ownership.ts';
+import { openSqliteStore } from '../../src/store/sqlite/open.ts';
+import { openContentReader } from '../../src/store/sqlite/reading/courier-reads.ts';
+import { Bench, dueAgainFrom, T0 } from '../store/conformance/harness.ts';
+import { testFolder } from '../support/test-folder.ts';
+
+/** What an owner begins within this time after its last renewal, nobody else may have taken. */
+const OWN_END_MS = LEASE_MS - 2000;
+const TAKEOVER_MS = LEASE_MS + 2000;
+
+class Cluster {
+  readonly clock = { now: T0 };
+  readonly #t: Test;
+  readonly #file: string;
+
+  constructor(t: Test) {
+    this.#t = t;
+    this.#file = path.join(testFolder(t), 'postrider.db');
+  }
+
+  async node(name: string) {
+    const store = await openSqliteStore({ file: this.#file });
+    this.#t.teardown(() => store.close());
+    const monotonicMs = () => this.clock.now;
+    const ownership = new Ownership([], monotonicMs);
+    const heard: string[] = [];
+    ownership.listen({
+      gained: (slots) => heard.push(`gained ${slots}`),
+      lost: (slots) => heard.push(`lost ${slots}`),
+    });
+    const owners = { ...store.owners, readClock: async () => this.clock.now };
+    const node = { node: name, version: '1.0.0', startedAt: this.clock.now };
+    const kit = { store: { owners }, ownership, node, spare: [], log: silentLogger, monotonicMs, tickMs: null };
+    const keeper = new SlotKeeper(kit);
+    await keeper.start();
+    return { store, ownership, keeper, heard, tick: () => keeper.tick() };
+  }
+
+  bench(store: Awaited<ReturnType<typeof openSqliteStore>>): Bench {
+    return new Bench({ store, openContents: () => openContentReader(this.#file) });
+  }
+}
+
+function numbers(from: number, to: number): number[] {
+  return Array.from({ length: to - from + 1 }, (_, index) => from + index);
+}
+
+t.test('each node makes its own slots, and leaves those of the others alone', async (t) => {
+  const cluster = new Cluster(t);
+  const a = await cluster.node('a');
+  const b = await cluster.node('b');
+  t.strictSame([a.ownership.slots, b.ownership.slots], [numbers(1, 8), numbers(9, 16)]);
+  for (let tick = 0; tick < 3; tick++) {
+    cluster.clock.now += 3000;
+    await Promise.all([a.tick(), b.tick()]);
+  }
+  t.strictSame([a.ownership.slots, b.ownership.slots], [numbers(1, 8), numbers(9, 16)]);
+  t.strictSame([a.heard, b.heard], [[`gained ${numbers(1, 8)}`], [`gained ${numbers(9, 16)}`]]);
+  t.strictSame([a.ownership.slotForNew(), a.ownership.slotForNew()], [1, 2], 'new work goes to them in turn');
+});
+
+t.test('the slots of a dead node are shared out among the others', async (t) => {
+  const cluster = new Cluster(t);
+  await cluster.node('a');
+  const b = await cluster.node('b');
+  const c = await cluster.node('c');
+  cluster.clock.now += TAKEOVER_MS - 1;
+  await b.tick();
+  await c.tick();
+  t.equal(b.ownership.slots.length + c.ownership.slots.length, 16, 'not before its lease is long over');
+  cluster.clock.now += 1;
+  await b.tick();
+  await c.tick();
+  t.strictSame([b.ownership.slots.length, c.ownership.slots.length], [12, 12]);
+  t.strictSame(
+    [...b.ownership.slots, ...c.ownership.slots].sort((one, two) => one - two),
+    numbers(1, 24),
+  );
+  const again = await cluster.node('a');
+  t.strictSame(again.ownership.slots, [], 'whoever comes back waits until others have handed some over');
+  t.ok([...b.ownership.slots, ...c.ownership.slots].includes(again.ownership.slotForNew()), 'its mail is theirs');
+  await b.tick();
+  await c.tick();
+  await again.tick();
+  t.strictSame(
+    [b, c, again].map(({ ownership }) => ownership.slots.length),
+    [8, 8, 8],
+  );
+});
+
+t.test('a node that was not heard of holds nothing before another may take over, and then learns of it', async (t) => {
+  const cluster = new Cluster(t);
+  const a = await cluster.node('a');
+  cluster.clock.now += OWN_END_MS - 1;
+  t.not(a.ownership.of(1), null);
+  cluster.clock.now += 1;
+  t.equal(a.ownership.of(1), null);
+  t.strictSame(a.ownership.all, []);
+  await a.tick();
+  t.strictSame(a.ownership.of(1), { slot: 1, epoch: 1 }, 'nobody has taken it');
+  const b = await cluster.node('b');
+  cluster.clock.now += TAKEOVER_MS;
+  await b.tick();
+  t.strictSame(b.ownership.of(1), { slot: 1, epoch: 2 });
+  await a.tick();
+  t.match(a.heard, [`gained ${numbers(1, 8)}`, `lost ${numbers(1, 8)}`]);
+  t.strictSame(a.ownership.of(1), null);
+});
+
+t.test('a slot is handed over once everything in it has its end', async (t) => {
+  const cluster = new Cluster(t);
+  const a = await cluster.node('a');
+  const bench = cluster.bench(a.store);
+  const { domain } = await bench.sender('acme.test');
+  const slot = a.ownership.slots.at(-1)!;
+  const { lanes } = await bench.accept(domain, ['a@x.test'], { slot });
+  const terms = { owner: a.ownership.of(slot)!, now: T0, dueAgainAt: dueAgainFrom(T0) };
+  const { messages } = await a.store.queue.claim(lanes[0]!.lane, 1, terms);
+  t.equal(await a.store.owners.drainNode('a', true), true);
+  const b = await cluster.node('b');
+  await a.tick();
+  t.strictSame(a.ownership.slots, [], 'nothing new begins in any');
+  t.strictSame(a.heard, [`gained ${numbers(1, 8)}`], 'and nothing that has begun is broken off');
+  await b.tick();
+  t.strictSame(
+    b.ownership.slots.filter((one) => one <= 8),
+    numbers(1, 7),
+  );
+  t.strictSame(await a.store.queue.record([bench.attempted(messages[0]!, { to: 'delivered' })]), {
+    lanes: [],
+    over: [],
+  });
+  await a.tick();
+  await b.tick();
+  t.strictSame(b.ownership.of(slot), { slot, epoch: 2 });
+  await a.store.owners.drainNode('a', false);
+  await a.tick();
+  await b.tick();
+  await a.tick();
+  t.equal(a.ownership.slots.length, 8, 'it has its share again');
+});
+
+t.test('what does not end is left to the next owner after a minute', async (t) => {
+  const cluster = new Cluster(t);
+  const a = await cluster.node('a');
+  const bench = cluster.bench(a.store);
+  const { domain } = await bench.sender('acme.test');
+  const { lanes } = await bench.accept(domain, ['a@x.test'], { slot: 1 });
+  const terms = { owner: a.ownership.of(1)!, now: T0, dueAgainAt: dueAgainFrom(T0) };
+  await a.store.queue.claim(lanes[0]!.lane, 1, terms);
+  await a.store.owners.drainNode('a', true);
+  for (let waited = 0; waited < 60_000; waited += 3000, cluster.clock.now += 3000) await a.tick();
+  t.match((await a.store.owners.listSlots())[0], { node: 'a', leaseUntil: cluster.clock.now - 3000 + LEASE_MS });
+  await a.tick();
+  t.match((await a.store.owners.listSlots())[0], { leaseUntil: 0 });
+});
+
+t.test('a node that stops does not let others wait', async (t) => {
+  const cluster = new Cluster(t);
+  const a = await cluster.node('a');
+  const b = await cluster.node('b');
+  await a.keeper.close();
+  t.strictSame(a.ownership.slots, []);
+  await b.tick();
+  t.equal(b.ownership.slots.length, 16);
+  const again = await cluster.node('a');
+  await b.tick();
+  await again.tick();
+  t.strictSame([again.ownership.slots.length, b.ownership.slots.length], [8, 8]);
+});
+
+t.test('a store that fails at a renewal stops nobody before the leases are over', async (t) => {
+  mock.timers.enable({ apis: ['setTimeout'] });
+  t.teardown(() => mock.timers.reset());
+  const cluster = new Cluster(t);
+  const a = await cluster.node('a');
+  await a.store.close();
+  await a.tick();
+  mock.timers.tick(OWN_END_MS - 1);
+  t.equal(a.ownership.slots.length, 8);
+  t.strictSame(a.heard, [`gained ${numbers(1, 8)}`]);
+  mock.timers.tick(1);
+  t.strictSame(a.heard, [`gained ${numbers(1, 8)}`, `lost ${numbers(1, 8)}`], 'who works there hears of it in time');
+  t.strictSame(a.ownership.slots, []);
+});
