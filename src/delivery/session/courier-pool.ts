@@ -43,6 +43,8 @@ class ThreadPool implements CourierPool {
   readonly #limitMs: number;
   readonly #elapsed: () => number;
   readonly #threads = new Set<CourierThread>();
+  /** They take no session any more, and have not ended yet. */
+  readonly #dying = new Set<CourierThread>();
   readonly #replacements = new Set<NodeJS.Timeout>();
   readonly #watch: NodeJS.Timeout;
   /** Back-off for threads that can't start. */
@@ -85,7 +87,9 @@ class ThreadPool implements CourierPool {
       startAfterMs: Math.max(0, this.#pausedUntil - this.#elapsed()),
       elapsed: this.#elapsed,
       onHostNote: this.#options.onHostNote,
-      onDying: (dying) => this.#threads.delete(dying),
+      onDying: (dying) => {
+        if (this.#threads.delete(dying)) this.#dying.add(dying);
+      },
       onDead: (dead) => this.#onDead(dead),
     });
     this.#threads.add(thread);
@@ -120,6 +124,7 @@ class ThreadPool implements CourierPool {
 
   #onDead(thread: CourierThread): void {
     this.#threads.delete(thread);
+    this.#dying.delete(thread);
     if (this.#closed) return;
     this.#options.onThreadLost(thread.death ?? new Fault('the courier thread has ended'));
     const now = this.#elapsed();
@@ -128,8 +133,8 @@ class ThreadPool implements CourierPool {
     if (pauseMs > FIRST_PAUSE_MS) this.#pausedUntil = now + pauseMs;
     const timer = setTimeout(() => {
       this.#replacements.delete(timer);
-      // A session that needed a thread may have started one already.
-      if (this.#threads.size < this.#options.threads) this.#spawn();
+      // A session that needed a thread may have started one already; one that dies right now has a pause of its own.
+      if (this.#threads.size + this.#dying.size < this.#options.threads) this.#spawn();
     }, pauseMs);
     this.#replacements.add(timer);
   }
