@@ -7,7 +7,7 @@ import { SeededRandom } from '../../fuzz/seeded-random.ts';
 import type { FuzzTarget, OpenTarget } from '../../fuzz/target.ts';
 import { ProcessorTime } from '../../support/patience.ts';
 
-const INPUTS = 20_000;
+const INPUTS = 8_000;
 
 const seed = Date.now() % 1_000_000;
 const date = new Date().toISOString();

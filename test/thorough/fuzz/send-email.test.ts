@@ -6,7 +6,7 @@ import { growthProblem } from '../../fuzz/memory-growth.ts';
 import { type Measurement, runFuzz } from '../../fuzz/run-fuzz.ts';
 import { SeededRandom } from '../../fuzz/seeded-random.ts';
 
-const REQUESTS = 20_000;
+const REQUESTS = 8_000;
 const surroundings = { domain: 'acme.test', suppressed: 'no@receiver.test', templateIds: ['id'] };
 
 t.test('the same seed makes the same calls', async (t) => {

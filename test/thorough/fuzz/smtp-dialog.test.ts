@@ -4,7 +4,7 @@ import { fuzzParser } from '../../fuzz/fuzz-parser.ts';
 import { smtpDialogTarget } from '../../fuzz/targets/smtp-dialog.ts';
 import { submissionDialogTarget } from '../../fuzz/targets/submission-dialog.ts';
 
-const INPUTS = 20_000;
+const INPUTS = 8_000;
 
 const seed = Date.now() % 1_000_000;
 

@@ -2,4 +2,4 @@
 import t from 'tap';
 import { takeRandomWalks } from '../../store/walk/random-walks.ts';
 
-t.test('the store is as the model says after every walk', async (t) => takeRandomWalks(t, 2000));
+t.test('the store is as the model says after every walk', async (t) => takeRandomWalks(t, 1000));
