@@ -150,7 +150,7 @@ t.test('imports run downhill', async (t) => {
   forbidden('src/daemon/a.ts', '../sandbox/a.ts', 'sandbox is a sibling of daemon');
   forbidden('src/delivery/shaping/a.ts', '../queue/a.ts', 'delivery/queue is a sibling');
   forbidden('src/store/sqlite/engine/a.ts', '../reading/a.ts', 'store/sqlite/reading is a sibling');
-  forbidden('src/store/sql/verbs/a.ts', '../../sqlite/a.ts', 'store/sqlite is only for');
+  forbidden('src/store/sql/verbs/queue/a.ts', '../../../sqlite/a.ts', 'store/sqlite is only for');
   forbidden('src/delivery/a.ts', '../store/sql/a.ts', 'store/sql is only for store/sqlite');
   forbidden('src/portal/a.ts', '../cli/a.ts', 'cli is a sibling');
   forbidden('src/api/a.ts', '../../test/support/a.ts', 'imports test/support/a.ts, outside of src/');

@@ -39,12 +39,65 @@ export const HOMES: Readonly<Record<string, Home>> = {
   'store/opening': { tier: 2, siblings: ['store', 'store/sqlite', 'store/sqlite/reading'] },
   // What the verbs say in SQL, for whichever database runs it.
   'store/sql': { tier: 2, siblings: ['store'], onlyFor: ['store/sqlite'] },
-  'store/sql/verbs': { tier: 2, partOf: 'store/sql' },
-  'store/sql/reading': { tier: 2, partOf: 'store/sql', siblings: ['store/sql/verbs'] },
+  // In this order each room knows those in front of it that it names.
+  'store/sql/verbs/accounts': { tier: 2, partOf: 'store/sql' },
+  'store/sql/verbs/domains': { tier: 2, partOf: 'store/sql' },
+  'store/sql/verbs/nodes': { tier: 2, partOf: 'store/sql' },
+  'store/sql/verbs/message': { tier: 2, partOf: 'store/sql' },
+  'store/sql/verbs/webhooks': {
+    tier: 2,
+    partOf: 'store/sql',
+    siblings: ['store/sql/verbs/nodes', 'store/sql/verbs/message'],
+  },
+  'store/sql/verbs/figures': { tier: 2, partOf: 'store/sql', siblings: ['store/sql/verbs/message'] },
+  'store/sql/verbs/submission': {
+    tier: 2,
+    partOf: 'store/sql',
+    siblings: [
+      'store/sql/verbs/domains',
+      'store/sql/verbs/nodes',
+      'store/sql/verbs/message',
+      'store/sql/verbs/figures',
+    ],
+  },
+  'store/sql/verbs/queue': {
+    tier: 2,
+    partOf: 'store/sql',
+    siblings: [
+      'store/sql/verbs/domains',
+      'store/sql/verbs/nodes',
+      'store/sql/verbs/message',
+      'store/sql/verbs/submission',
+    ],
+  },
+  'store/sql/verbs/inbound': {
+    tier: 2,
+    partOf: 'store/sql',
+    siblings: ['store/sql/verbs/domains', 'store/sql/verbs/nodes', 'store/sql/verbs/message', 'store/sql/verbs/queue'],
+  },
+  'store/sql/verbs/upkeep': {
+    tier: 2,
+    partOf: 'store/sql',
+    siblings: ['store/sql/verbs/message', 'store/sql/verbs/figures', 'store/sql/verbs/submission'],
+  },
+  'store/sql/reading': {
+    tier: 2,
+    partOf: 'store/sql',
+    siblings: [
+      'store/sql/verbs/accounts',
+      'store/sql/verbs/domains',
+      'store/sql/verbs/message',
+      'store/sql/verbs/webhooks',
+      'store/sql/verbs/figures',
+      'store/sql/verbs/queue',
+      'store/sql/verbs/inbound',
+      'store/sql/verbs/upkeep',
+    ],
+  },
   // Beside `opening`, only for what works on the database file itself.
   'store/sqlite': {
     tier: 2,
-    siblings: ['store', 'store/sql', 'store/sql/verbs', 'store/sql/reading'],
+    siblings: ['store', 'store/sql', 'store/sql/reading', 'store/sql/verbs/domains', 'store/sql/verbs/message'],
     onlyFor: ['store/opening', 'operator', 'daemon', 'sandbox'],
   },
   'store/sqlite/engine': { tier: 2, partOf: 'store/sqlite' },

@@ -25,7 +25,7 @@ t.test('a sample belongs to the nearest caller that has a part', async (t) => {
   const belongs = (expected: Part, calls: string[], role: Role = 'other') =>
     t.equal(partOf(stack(...calls, 'native (root)'), role), expected, calls.join(' < '));
 
-  belongs('read', ['native get', `${VERBS}/contents.ts read`, 'src/delivery/courier/prepare.ts read']);
+  belongs('read', ['native get', `${VERBS}/message/contents.ts read`, 'src/delivery/courier/prepare.ts read']);
   belongs('compose', ['src/base/bounded-map.ts get', 'src/delivery/courier/prepare.ts prepare']);
   belongs('sign', ['node:internal/crypto/sig signOneShot', 'src/protocol/mail/dkim.ts signatureField']);
   belongs('hash', [
@@ -36,15 +36,20 @@ t.test('a sample belongs to the nearest caller that has a part', async (t) => {
   belongs('log', ['native writeString', 'node_modules/sonic-boom/index.js write', 'src/delivery/queue/group.ts note']);
   belongs('crossing threads', ['native postMessage', 'src/delivery/queue/group.ts open']);
   const local = ['src/store/sqlite/engine/local-connection.ts cached', 'src/store/sqlite/threaded-store.ts read'];
-  belongs('check', ['native get', `${VERBS}/tenants.ts findApiKeyBySecret`, ...local, 'src/tenants/api-keys.ts find']);
+  belongs('check', [
+    'native get',
+    `${VERBS}/accounts/tenants.ts findApiKeyBySecret`,
+    ...local,
+    'src/tenants/api-keys.ts find',
+  ]);
   belongs('HTTP', ['native end', 'node_modules/hyper-express/src/components/http/Response.js send']);
 });
 
 t.test('rows that many verbs write belong to the verb, and COMMIT to none of them', async (t) => {
-  const insertEvent = ['native run', `${VERBS}/events.ts insertEvent`];
+  const insertEvent = ['native run', `${VERBS}/message/events.ts insertEvent`];
   const run = [`${WRITING} #work`, `${WRITING} #runBare`];
-  t.equal(partOf(stack(...insertEvent, `${VERBS}/queue.ts finish`, ...run), 'writer'), 'record');
-  t.equal(partOf(stack(...insertEvent, `${VERBS}/tracking.ts open`, ...run), 'writer'), 'other work');
+  t.equal(partOf(stack(...insertEvent, `${VERBS}/queue/queue.ts finish`, ...run), 'writer'), 'record');
+  t.equal(partOf(stack(...insertEvent, `${VERBS}/message/tracking.ts open`, ...run), 'writer'), 'other work');
   t.equal(partOf(stack(...insertEvent, ...run), 'writer'), 'other work', 'of a verb without a part');
   t.equal(partOf(stack('native run', `${WRITING} #commit`, `${WRITING} #tryGroup`), 'writer'), 'commit');
 });

@@ -2,7 +2,7 @@
 // has ended, however much that is.
 import path from 'node:path';
 import t from 'tap';
-import { listQueue, type QueueFilter } from '../../src/store/sql/verbs/queue-views.ts';
+import { listQueue, type QueueFilter } from '../../src/store/sql/verbs/queue/queue-views.ts';
 import { openForWriting } from '../../src/store/sqlite/engine/database-file.ts';
 import { WritingConnection } from '../../src/store/sqlite/engine/writing-connection.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';

@@ -14,8 +14,8 @@ import type { Tenant } from '../../tenants.ts';
 import { eachOf, type Queries, type Steps } from '../steps.ts';
 import type { Work } from '../transaction.ts';
 import { fromId, type Row, toId } from '../values.ts';
-import { certificateFromRow } from '../verbs/certificates.ts';
-import { platformFromRow, suppressionFromRow } from '../verbs/suppressions.ts';
+import { certificateFromRow } from '../verbs/domains/certificates.ts';
+import { platformFromRow, suppressionFromRow } from '../verbs/message/suppressions.ts';
 import { searchMessages } from './message-search.ts';
 
 export function inspectionQueries(db: Queries): Work<Omit<Inspection, 'close'>> {

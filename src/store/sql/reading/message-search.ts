@@ -5,8 +5,8 @@ import type { FoundMessage, MessagePage, MessageSearch } from '../../reads.ts';
 import type { Tag } from '../../submissions.ts';
 import type { Queries, Steps } from '../steps.ts';
 import { BEFORE_ALL_IDS, BEHIND_ALL_IDS, fromId, idAt, type Row, toId } from '../values.ts';
-import { labelsFromRow } from '../verbs/letters.ts';
-import { blocksFor, type MarkedBlock } from '../verbs/recipient-marks.ts';
+import { labelsFromRow } from '../verbs/message/letters.ts';
+import { blocksFor, type MarkedBlock } from '../verbs/upkeep/recipient-marks.ts';
 
 /** The clock is checked after so many rows: less than 1 ms, if they are in memory. */
 const STRIDE = 500;

@@ -15,12 +15,12 @@ import type {
 import type { CopyKind, RejectedRecipient, TrackingChoice } from '../../submissions.ts';
 import { eachOf, type Queries, type Steps } from '../steps.ts';
 import { fromId, type Row, toId } from '../values.ts';
-import { eventFromRow } from '../verbs/events.ts';
-import { listsFromText, readAttachments } from '../verbs/letters.ts';
-import { getMessage } from '../verbs/queue-views.ts';
-import { OF_SUBMISSION } from '../verbs/submission-messages.ts';
-import { deliveryFromRow } from '../verbs/webhook-delivery-list.ts';
-import { readBody, readWritten } from '../verbs/written-mails.ts';
+import { eventFromRow } from '../verbs/message/events.ts';
+import { listsFromText, readAttachments } from '../verbs/message/letters.ts';
+import { OF_SUBMISSION } from '../verbs/message/submission-messages.ts';
+import { readBody, readWritten } from '../verbs/message/written-mails.ts';
+import { getMessage } from '../verbs/queue/queue-views.ts';
+import { deliveryFromRow } from '../verbs/webhooks/webhook-delivery-list.ts';
 import type { Answered } from './answered.ts';
 
 const MAX_EVENTS = 100;

@@ -12,8 +12,8 @@ import type {
 } from '../../reads.ts';
 import { eachOf, type Queries, type Steps } from '../steps.ts';
 import { fromId, type Row, toId } from '../values.ts';
-import { WAITING } from '../verbs/queue.ts';
-import { serviceFiguresOf } from '../verbs/service-figures.ts';
+import { serviceFiguresOf } from '../verbs/figures/service-figures.ts';
+import { WAITING } from '../verbs/queue/queue.ts';
 import type { Answered } from './answered.ts';
 
 export const OPERATOR_QUERIES: Answered<OperatorQueries> = {

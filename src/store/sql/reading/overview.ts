@@ -12,10 +12,10 @@ import {
 import { eachOf, type Queries, type Steps } from '../steps.ts';
 import type { Transaction, Work } from '../transaction.ts';
 import { fromId, type Row, toId } from '../values.ts';
-import { eventFromRow } from '../verbs/events.ts';
-import { chartOf, providersOf } from '../verbs/figures.ts';
-import { WAITING } from '../verbs/queue.ts';
-import { tagChartOf, tagsOf } from '../verbs/tag-figures.ts';
+import { chartOf, providersOf } from '../verbs/figures/figures.ts';
+import { tagChartOf, tagsOf } from '../verbs/figures/tag-figures.ts';
+import { eventFromRow } from '../verbs/message/events.ts';
+import { WAITING } from '../verbs/queue/queue.ts';
 import type { Answered } from './answered.ts';
 
 export function onboardingVerbs(db: Transaction): Work<OnboardingStore> {

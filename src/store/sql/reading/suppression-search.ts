@@ -2,7 +2,7 @@
 
 import type { FoundSuppressions, SuppressionSearch } from '../../suppressions.ts';
 import type { Queries, Steps } from '../steps.ts';
-import * as verbs from '../verbs/suppressions.ts';
+import * as verbs from '../verbs/message/suppressions.ts';
 
 /** Takes some 10 ms. */
 const MAX_SCANNED = 20_000;

@@ -1,7 +1,8 @@
 // What a courier thread reads, on read-only connections of its own. Every read transaction starts with an empty page cache
 // after any write, so a batch of messages shares one.
-import { contentQueries } from '../../sql/verbs/contents.ts';
-import { transportSecurityQueries } from '../../sql/verbs/transport-security.ts';
+
+import { transportSecurityQueries } from '../../sql/verbs/domains/transport-security.ts';
+import { contentQueries } from '../../sql/verbs/message/contents.ts';
 import type { ContentReader } from '../../submissions.ts';
 import type { TransportSecurityReader } from '../../transport-security.ts';
 import { ReadingConnection } from '../engine/reading-connection.ts';

@@ -1,0 +1,53 @@
+// Mail that proves no message of ours (to role addresses, DMARC reports): the space of all its contents is
+// limited, and so is the number of such mails; the oldest are erased first, but never one that still waits.
+import type { Steps } from '../../steps.ts';
+import type { Transaction } from '../../transaction.ts';
+
+/** Each keeps a row for people when its content is erased; this many take some hundred megabytes at most. */
+const MAX_MAILS = 100_000;
+/** For each mail that comes in; the next one continues where there is more. */
+const MAX_AT_ONCE = 1000;
+
+export const ERASED_FOR_ROOM = 'its content was erased to make room';
+
+/** Runs within the transaction that stores the mail. */
+export function* countUnasked(db: Transaction, seq: number, bytes: number, maxBytes: number): Steps<void> {
+  yield* db.sql('INSERT INTO unasked_mails (mail_seq, bytes) VALUES (+?, +?)').run(seq, bytes);
+  const room = function* () {
+    return (yield* db.sql('SELECT mails, bytes FROM unasked_room').get()) as { mails: number; bytes: number };
+  };
+  for (let count = 0; count < MAX_AT_ONCE && (yield* room()).bytes > maxBytes; count++) {
+    if ((yield* eraseOldestContents(db, 1)) === 0) break;
+  }
+  const excess = Math.min((yield* room()).mails - MAX_MAILS, MAX_AT_ONCE);
+  if (excess > 0) yield* eraseOldestMails(db, excess);
+}
+
+/** Returns how many. */
+export function* eraseOldestContents(db: Transaction, limit: number): Steps<number> {
+  const oldest = db.sql(
+    `SELECT u.mail_seq FROM unasked_mails u JOIN inbound_mails m ON m.seq = u.mail_seq
+     WHERE u.bytes > 0 AND m.processed_at IS NOT NULL ORDER BY u.mail_seq LIMIT +?`,
+    'column',
+  );
+  const seqs = (yield* oldest.all(limit)) as number[];
+  for (const seq of seqs) {
+    yield* db.sql('DELETE FROM inbound_contents WHERE mail_seq = +?').run(seq);
+    yield* db
+      .sql("UPDATE inbound_mails SET reason = coalesce(reason || '; ', '') || +? WHERE seq = +?")
+      .run(ERASED_FOR_ROOM, seq);
+  }
+  return seqs.length;
+}
+
+function* eraseOldestMails(db: Transaction, limit: number): Steps<void> {
+  const oldest = db.sql(
+    `SELECT u.mail_seq FROM unasked_mails u JOIN inbound_mails m ON m.seq = u.mail_seq
+     WHERE m.processed_at IS NOT NULL ORDER BY u.mail_seq LIMIT +?`,
+    'column',
+  );
+  for (const seq of (yield* oldest.all(limit)) as number[]) {
+    yield* db.sql('DELETE FROM inbound_contents WHERE mail_seq = +?').run(seq);
+    yield* db.sql('DELETE FROM inbound_mails WHERE seq = +?').run(seq);
+  }
+}

@@ -1,0 +1,135 @@
+// Slots and leaders of timers, and the one recovery: what the previous owner of a slot had begun waits again.
+
+import {
+  FIRST_SLOT,
+  type LeadRequest,
+  type Owner,
+  type OwnerStore,
+  type SlotRequest,
+  type SlotView,
+  type TakenSlots,
+} from '../../../owners.ts';
+import type { Steps } from '../../steps.ts';
+import type { Transaction, Work } from '../../transaction.ts';
+
+type SlotVerbs = Work<Pick<OwnerStore, 'takeSlots' | 'letGoOfSlots' | 'listSlots' | 'isSlotIdle' | 'leadTimer'>>;
+
+export function slotVerbs(db: Transaction): SlotVerbs {
+  return {
+    takeSlots: (request) => takeSlots(db, request),
+    *letGoOfSlots(owners) {
+      const letGo = db.sql('UPDATE slots SET lease_until = 0 WHERE slot = +? AND epoch = +?');
+      for (const { slot, epoch } of owners) yield* letGo.run(slot, epoch);
+    },
+    *listSlots() {
+      const slots = db.sql('SELECT slot, epoch, node, lease_until AS "leaseUntil" FROM slots ORDER BY slot');
+      return (yield* slots.all()) as SlotView[];
+    },
+    isSlotIdle: (slot) => isSlotIdle(db, slot),
+    leadTimer: (request) => leadTimer(db, request),
+  };
+}
+
+/** Whether the epoch is still the slot's. Read each time: another process may have raised it. */
+export function* isCurrent(db: Transaction, { slot, epoch }: Owner): Steps<boolean> {
+  return (yield* db.sql('SELECT 1 FROM slots WHERE slot = +? AND epoch = +?').get(slot, epoch)) !== undefined;
+}
+
+/** The same for many claims, which mostly have one owner. */
+export class CurrentOwners {
+  readonly #db: Transaction;
+  readonly #known = new Map<number, { epoch: number; isCurrent: boolean }>();
+
+  constructor(db: Transaction) {
+    this.#db = db;
+  }
+
+  *has({ slot, epoch }: Owner): Steps<boolean> {
+    let known = this.#known.get(slot);
+    if (known?.epoch !== epoch) {
+      known = { epoch, isCurrent: yield* isCurrent(this.#db, { slot, epoch }) };
+      this.#known.set(slot, known);
+    }
+    return known.isCurrent;
+  }
+}
+
+function* takeSlots(db: Transaction, request: SlotRequest): Steps<TakenSlots> {
+  const taken: TakenSlots = { owners: [], returned: { messages: 0, deliveries: 0 } };
+  for (const slot of yield* slotsFor(db, request)) {
+    taken.owners.push(yield* takeSlot(db, slot, request));
+    taken.returned.messages += yield* returnMessages(db, slot, request);
+    taken.returned.deliveries += yield* returnDeliveries(db, slot, request.now);
+  }
+  return taken;
+}
+
+/** Its own first, then those whose lease is over, then new ones. */
+function* slotsFor(db: Transaction, request: SlotRequest): Steps<number[]> {
+  const { node, slots, beside = [], newSlots = slots, now, endedBy = now } = request;
+  const free = db.sql(
+    'SELECT slot FROM slots WHERE node = +@node OR lease_until <= +@endedBy ORDER BY node <> +@node, slot',
+    'column',
+  );
+  const isHeld = new Set(beside);
+  const found = ((yield* free.all({ node, endedBy })) as number[]).filter((slot) => !isHeld.has(slot)).slice(0, slots);
+  const made = Math.min(slots - found.length, newSlots);
+  const last = ((yield* db.sql('SELECT max(slot) FROM slots', 'column').get()) as number | null) ?? FIRST_SLOT - 1;
+  return [...found, ...Array.from({ length: made }, (_, index) => last + 1 + index)];
+}
+
+function* takeSlot(db: Transaction, slot: number, { node, leaseUntil }: SlotRequest): Steps<Owner> {
+  const take = db.sql(
+    `INSERT INTO slots (slot, node, epoch, lease_until) VALUES (+?, +?, 1, +?)
+     ON CONFLICT (slot) DO UPDATE SET node = excluded.node, epoch = epoch + 1, lease_until = excluded.lease_until
+     RETURNING epoch`,
+    'column',
+  );
+  return { slot, epoch: (yield* take.get(slot, node, leaseUntil)) as number };
+}
+
+/** Messages whose lane is lost count as the first slot's: somebody must find them. */
+function* returnMessages(db: Transaction, slot: number, { now, spare = [] }: SlotRequest): Steps<number> {
+  const back = db.sql(
+    `UPDATE messages SET state = 'deferred', due_at = CASE WHEN attempts = 1 THEN +? ELSE due_at END,
+       last_reason = 'the daemon stopped during an attempt', ambiguous = 1
+     WHERE state = 'sending' AND coalesce((SELECT l.slot FROM lanes l WHERE l.id = messages.lane), ${FIRST_SLOT}) = +?
+       AND lower(hex(id)) NOT IN (SELECT value FROM json_each(+?))`,
+  );
+  return (yield* back.run(now, slot, JSON.stringify(spare.map((id) => id.replaceAll('-', ''))))).changes;
+}
+
+/**
+ * The attempt is not counted: a daemon that is restarted often must not use up the retry table. Those of deleted webhooks
+ * count as the first slot's.
+ */
+function* returnDeliveries(db: Transaction, slot: number, now: number): Steps<number> {
+  const back = db.sql(
+    `UPDATE webhook_deliveries SET leased = 0, attempts = attempts - 1, due_at = min(due_at, +?)
+     WHERE leased = 1
+       AND coalesce((SELECT w.slot FROM webhooks w WHERE w.id = webhook_deliveries.webhook_id), ${FIRST_SLOT}) = +?`,
+  );
+  return (yield* back.run(now, slot)).changes;
+}
+
+function* isSlotIdle(db: Transaction, slot: number): Steps<boolean> {
+  const sending = db.sql(
+    `SELECT 1 FROM messages m JOIN lanes l ON l.id = m.lane WHERE m.state = 'sending' AND l.slot = +? LIMIT 1`,
+  );
+  if ((yield* sending.get(slot)) !== undefined) return false;
+  const calling = db.sql(
+    'SELECT 1 FROM webhook_deliveries d JOIN webhooks w ON w.id = d.webhook_id WHERE d.leased = 1 AND w.slot = +? LIMIT 1',
+  );
+  return (yield* calling.get(slot)) === undefined;
+}
+
+function* leadTimer(db: Transaction, { name, node, now, leaseUntil }: LeadRequest): Steps<number | null> {
+  const take = db.sql(
+    `INSERT INTO timers (name, node, epoch, lease_until) VALUES (+@name, +@node, 1, +@leaseUntil)
+     ON CONFLICT (name) DO UPDATE SET node = excluded.node, epoch = epoch + 1, lease_until = excluded.lease_until
+     WHERE node = excluded.node OR lease_until <= +@now
+     RETURNING epoch`,
+    'column',
+  );
+  return ((yield* take.get({ name, node, now, leaseUntil })) as number | undefined) ?? null;
+}

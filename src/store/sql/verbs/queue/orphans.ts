@@ -1,0 +1,90 @@
+// Orphans. The cost of a check grows with the messages being sent, and with lanes, never with all messages.
+
+import { FIRST_SLOT } from '../../../owners.ts';
+import type { OrphanStore, SendingMark, UntriedMessage, WaitingMessage } from '../../../queue.ts';
+import type { LaneNotice } from '../../../submissions.ts';
+import { eachOf, only, type Steps } from '../../steps.ts';
+import type { Transaction, Work } from '../../transaction.ts';
+import { fromId, type Row, toId } from '../../values.ts';
+import { CurrentOwners } from '../nodes/owners.ts';
+import { findClaimable, laneFromRow, WAITING } from './queue.ts';
+
+export function orphanVerbs(db: Transaction): Work<OrphanStore> {
+  return {
+    listSending: (slots, after, limit) => listSending(db, slots, { after, limit }),
+    *returnOrphans(orphans, at, reason) {
+      const owners = new CurrentOwners(db);
+      const ours = yield* only(orphans, ({ claim }) => owners.has(claim));
+      return (yield* eachOf(ours, (orphan) => returnOrphan(db, orphan, { at, reason }))).flat();
+    },
+    findOrphanLanes: (after, limit) => findOrphanLanes(db, after, limit),
+    parkLane: (lane, limit, reason) => parkLane(db, lane, { limit, reason }),
+  };
+}
+
+/** Messages whose lane is lost count as the first slot's. */
+function* listSending(
+  db: Transaction,
+  slots: readonly number[],
+  { after, limit }: { after: string | null; limit: number },
+): Steps<SendingMark[]> {
+  const rows = db.sql(
+    `SELECT m.id, m.attempts, coalesce(l.slot, ${FIRST_SLOT}) AS slot
+     FROM messages m LEFT JOIN lanes l ON l.id = m.lane
+     WHERE m.state = 'sending' AND m.id > +? AND coalesce(l.slot, ${FIRST_SLOT}) IN (SELECT value FROM json_each(+?))
+     ORDER BY m.id LIMIT +?`,
+  );
+  const marks = (yield* rows.all(
+    after === null ? Buffer.alloc(0) : toId(after),
+    JSON.stringify(slots),
+    limit,
+  )) as Row[];
+  return marks.map((row) => ({ id: fromId(row.id), slot: row.slot as number, attempt: row.attempts as number }));
+}
+
+function* returnOrphan(
+  db: Transaction,
+  { id, claim }: UntriedMessage,
+  { at, reason }: { at: number; reason: string },
+): Steps<LaneNotice[]> {
+  const back = db.sql(
+    `UPDATE messages SET state = 'deferred', due_at = coalesce(due_at, +?), last_reason = +?, ambiguous = 1
+     WHERE id = +? AND state = 'sending' AND attempts = +?`,
+  );
+  if ((yield* back.run(at, reason, toId(id), claim.attempt)).changes === 0) return [];
+  const lane = (yield* db
+    .sql(
+      'SELECT l.id, l.slot, l.tenant_id, l.domain, m.due_at FROM messages m JOIN lanes l ON l.id = m.lane WHERE m.id = +?',
+    )
+    .get(toId(id))) as Row | undefined;
+  return lane ? [laneFromRow(lane)] : [];
+}
+
+/** Steps from lane to lane in the index, which SQLite itself does not do for DISTINCT with a join. */
+function* findOrphanLanes(db: Transaction, after: number, limit: number) {
+  const rows = db.sql(
+    `WITH RECURSIVE used(lane) AS (
+       SELECT (SELECT min(m.lane) FROM messages m WHERE ${WAITING} AND m.lane > +@after)
+       UNION ALL
+       SELECT (SELECT min(m.lane) FROM messages m WHERE ${WAITING} AND m.lane > used.lane)
+       FROM used WHERE used.lane IS NOT NULL LIMIT +@limit)
+     SELECT used.lane,
+       EXISTS (SELECT 1 FROM lanes l JOIN tenants t ON t.id = l.tenant_id WHERE l.id = used.lane) AS known
+     FROM used WHERE used.lane IS NOT NULL`,
+  );
+  const used = (yield* rows.all({ after, limit })) as { lane: number; known: number }[];
+  const lanes = used.filter(({ known }) => known === 0).map(({ lane }) => lane);
+  return { lanes, checkedUpTo: used.length === limit ? used.at(-1)!.lane : null };
+}
+
+function* parkLane(db: Transaction, lane: number, { limit, reason }: { limit: number; reason: string }) {
+  const rows = (yield* db
+    .sql(`SELECT m.id FROM messages m WHERE m.lane = +? AND ${WAITING} LIMIT +?`)
+    .all(lane, limit)) as Row[];
+  const messages = (yield* eachOf(rows, function* ({ id }) {
+    return (yield* findClaimable(db, fromId(id))) ?? [];
+  })).flat();
+  const park = db.sql(`UPDATE messages SET parked = 1, due_at = NULL, last_reason = +? WHERE id = +?`);
+  for (const { id } of messages) yield* park.run(reason, toId(id));
+  return messages satisfies WaitingMessage[];
+}

@@ -1,0 +1,260 @@
+// Accepting a submission: the decision and the rows in one transaction.
+
+import { FIRST_SLOT } from '../../../owners.ts';
+import type {
+  AcceptResult,
+  FirstAttempt,
+  LaneNotice,
+  NewRecipient,
+  NewSubmission,
+  RefusedSubmission,
+  RejectedRecipient,
+  SubmissionReceipt,
+  SubmissionStore,
+} from '../../../submissions.ts';
+import type { SuppressionReason } from '../../../suppressions.ts';
+import { eachOf, type Steps } from '../../steps.ts';
+import type { Transaction, Work } from '../../transaction.ts';
+import { fromId, type Row, toId, toOptionalFlag } from '../../values.ts';
+import { countOpenMessages } from '../domains/domains.ts';
+import { countAccepted } from '../figures/figures.ts';
+import { insertAttachments, labelsText, listsText } from '../message/letters.ts';
+import { readSendingFacts } from '../message/sending-facts.ts';
+import { messageRange, OF_SUBMISSION } from '../message/submission-messages.ts';
+import { ownSuppressionReason, suppressionReason } from '../message/suppressions.ts';
+import { linkWritten } from '../message/written-mails.ts';
+import { isCurrent } from '../nodes/owners.ts';
+
+export function submissionVerbs(
+  db: Transaction,
+): Work<Pick<SubmissionStore, 'accept' | 'findReceipt' | 'findSendingFacts'>> {
+  return {
+    accept: (submission) => accept(db, submission),
+    findReceipt: (tenantId, idempotencyKey) => readReceipt(db, tenantId, idempotencyKey),
+    findSendingFacts: (tenantId, domainId) => readSendingFacts(db, tenantId, domainId),
+  };
+}
+
+/**
+ * The insert of the submission itself finds a replay, through the unique index; a separate look-up is only needed where
+ * nothing would be inserted.
+ */
+export function* accept(db: Transaction, submission: NewSubmission): Steps<AcceptResult> {
+  if (yield* isKeyOfBatch(db, submission)) return { kind: 'key_taken' };
+  const examined = yield* examine(db, submission);
+  if ('kind' in examined) return (yield* replayOf(db, submission)) ?? examined;
+  const { accepted, rejected } = examined;
+  const replay = yield* insertSubmission(db, submission, { accepted, rejected });
+  if (replay) return replay;
+  const begin =
+    submission.begin && accepted.length === 1 && (yield* isCurrent(db, submission.begin.owner))
+      ? submission.begin
+      : null;
+  const lanes = yield* eachOf(accepted, (recipient) => insertMessage(db, { submission, begin }, recipient));
+  countOpenMessages(db, submission.domainId, accepted.length);
+  countAccepted(db, submission, accepted.length);
+  const receipt = { id: submission.id, messageIds: accepted.map((recipient) => recipient.messageId), rejected };
+  return { kind: 'accepted', receipt, lanes: submission.sendAt ? [] : lanes, begun: begin !== null };
+}
+
+/** Why it would be refused; null: it would be accepted. */
+export function* refusalOf(db: Transaction, submission: NewSubmission): Steps<RefusedSubmission | null> {
+  const examined = yield* examine(db, submission);
+  return 'kind' in examined ? examined : null;
+}
+
+function* examine(db: Transaction, submission: NewSubmission): Steps<Partition | RefusedSubmission> {
+  if (!(yield* isActive(db, submission.tenantId))) return { kind: 'tenant_not_active' };
+  const { accepted, rejected } = yield* partition(db, submission);
+  if (!(yield* isVerified(db, submission))) return { kind: 'domain_not_verified' };
+  return accepted.length === 0 ? { kind: 'all_suppressed', rejected } : { accepted, rejected };
+}
+
+function* isKeyOfBatch(db: Transaction, { tenantId, idempotencyKey: key }: NewSubmission): Steps<boolean> {
+  if (key === null) return false;
+  const batch = db.sql('SELECT 1 FROM batches WHERE tenant_id = +? AND idempotency_key = +?');
+  return (yield* batch.get(toId(tenantId), key)) !== undefined;
+}
+
+function* replayOf(db: Transaction, { tenantId, idempotencyKey }: NewSubmission): Steps<AcceptResult | null> {
+  const receipt = idempotencyKey === null ? null : yield* readReceipt(db, tenantId, idempotencyKey);
+  return receipt && { kind: 'replayed', receipt };
+}
+
+function* isActive(db: Transaction, tenantId: string): Steps<boolean> {
+  const active = () => db.sql(`SELECT 1 FROM tenants WHERE id = +? AND status = 'active'`).get(toId(tenantId));
+  return (
+    (yield* db.cached(`active tenant ${tenantId}`, function* () {
+      return (yield* active()) ?? null;
+    })) !== null
+  );
+}
+
+function* isVerified(db: Transaction, { domainId, tenantId }: NewSubmission): Steps<boolean> {
+  const verified = () =>
+    db
+      .sql(`SELECT 1 FROM domains WHERE id = +? AND tenant_id = +? AND state = 'verified'`)
+      .get(toId(domainId), toId(tenantId));
+  return (
+    (yield* db.cached(`verified domain ${tenantId} ${domainId}`, function* () {
+      return (yield* verified()) ?? null;
+    })) !== null
+  );
+}
+
+interface Partition {
+  accepted: NewRecipient[];
+  rejected: RejectedRecipient[];
+}
+
+function* partition(db: Transaction, submission: NewSubmission): Steps<Partition> {
+  const accepted: NewRecipient[] = [];
+  const rejected: RejectedRecipient[] = [];
+  for (const recipient of submission.recipients) {
+    const reason = yield* reasonAgainst(db, { ...submission, at: submission.acceptedAt }, recipient);
+    if (reason) rejected.push({ to: recipient.address, reason });
+    else accepted.push(recipient);
+  }
+  return { accepted, rejected };
+}
+
+/** Why nothing may be sent to the address at this time; null: it may. */
+export function* reasonAgainst(
+  db: Transaction,
+  { tenantId, at, ofService = false }: { tenantId: string; at: number; ofService?: boolean },
+  { suppressionKey: address, staysUsable = false }: Pick<NewRecipient, 'suppressionKey' | 'staysUsable'>,
+): Steps<SuppressionReason | null> {
+  const reason = ofService
+    ? yield* reasonAgainstService(db, tenantId, address)
+    : yield* suppressionReason(db, tenantId, address, at);
+  return staysUsable && (reason === 'hard_bounce' || reason === 'complaint') ? null : reason;
+}
+
+/** Links to set a password must arrive despite other tenants' bounces, complaints and unsubscribes. */
+function* reasonAgainstService(db: Transaction, tenantId: string, address: string): Steps<SuppressionReason | null> {
+  const own = yield* ownSuppressionReason(db, tenantId, address);
+  return own === 'complaint' || own === 'unsubscribe' ? null : own;
+}
+
+/** A replay when the idempotency key exists already: then nothing is inserted. */
+function* insertSubmission(
+  db: Transaction,
+  submission: NewSubmission,
+  { accepted, rejected }: Partition,
+): Steps<AcceptResult | null> {
+  const content = (yield* db
+    .sql(
+      'INSERT INTO contents (subject, html, text, headers, lists, attachments) VALUES (+?, +?, +?, +?, +?, +?) RETURNING id',
+      'column',
+    )
+    .get(
+      submission.subject,
+      submission.html,
+      submission.text,
+      JSON.stringify(submission.headers),
+      listsText(submission.lists),
+      submission.attachments?.length ?? 0,
+    )) as number;
+  const inserted = yield* db
+    .sql(
+      `INSERT INTO submissions (id, tenant_id, api_key_id, domain_id, content_id, idempotency_key, from_address,
+         from_name, subject, rejected, labels, track_opens, track_clicks, send_at, source, header_message_id,
+         created_at, first_message, last_message)
+       VALUES (+?, +?, +?, +?, +?, +?, +?, +?, +?, +?, +?, +?, +?, +?, +?, +?, +?, +?, +?)
+       ON CONFLICT (tenant_id, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING`,
+    )
+    .run(
+      toId(submission.id),
+      toId(submission.tenantId),
+      toId(submission.apiKeyId),
+      toId(submission.domainId),
+      content,
+      submission.idempotencyKey,
+      submission.from.address,
+      submission.from.name,
+      submission.subject,
+      JSON.stringify(rejected),
+      labelsText(submission.labels),
+      toOptionalFlag(submission.tracking?.opens),
+      toOptionalFlag(submission.tracking?.clicks),
+      submission.sendAt ?? null,
+      submission.written?.source ?? null,
+      submission.written?.messageId ?? null,
+      submission.acceptedAt,
+      ...messageRange(accepted),
+    );
+  if (inserted.changes === 1) {
+    yield* insertAttachments(db, content, submission);
+    yield* linkWritten(db, submission);
+    return null;
+  }
+  yield* db.sql('DELETE FROM contents WHERE id = +?').run(content);
+  return yield* replayOf(db, submission);
+}
+
+function* insertMessage(
+  db: Transaction,
+  { submission, begin }: { submission: NewSubmission; begin: FirstAttempt | null },
+  recipient: NewRecipient,
+): Steps<LaneNotice> {
+  const { tenantId, slot = FIRST_SLOT } = submission;
+  const lane = yield* laneFor(db, { tenantId, domain: recipient.domain, slot });
+  yield* db
+    .sql(
+      `INSERT INTO messages (id, tenant_id, submission_id, lane, recipient, recipient_name, copy, state, attempts,
+       due_at, expires_at, ambiguous, parked, created_at)
+     VALUES (+?, +?, +?, +?, +?, +?, +?, +?, +?, +?, +?, 0, 0, +?)`,
+    )
+    .run(
+      toId(recipient.messageId),
+      toId(tenantId),
+      toId(submission.id),
+      lane,
+      recipient.address,
+      recipient.name,
+      recipient.copy ?? null,
+      begin ? 'sending' : submission.sendAt ? 'scheduled' : 'queued',
+      begin ? 1 : 0,
+      begin?.dueAgainAt ?? submission.sendAt ?? submission.acceptedAt,
+      submission.expiresAt,
+      submission.acceptedAt,
+    );
+  return { lane, slot, tenantId, domain: recipient.domain, dueAt: submission.acceptedAt };
+}
+
+function* laneFor(
+  db: Transaction,
+  { tenantId, domain, slot }: { tenantId: string; domain: string; slot: number },
+): Steps<number> {
+  return yield* db.cached(`lane ${tenantId} ${domain} ${slot}`, function* () {
+    const tenant = toId(tenantId);
+    const known = db.sql('SELECT id FROM lanes WHERE tenant_id = +? AND domain = +? AND slot = +?', 'column');
+    const found = (yield* known.get(tenant, domain, slot)) as number | undefined;
+    if (found !== undefined) return found;
+    const make = db.sql('INSERT INTO lanes (tenant_id, domain, slot) VALUES (+?, +?, +?) RETURNING id', 'column');
+    return (yield* make.get(tenant, domain, slot)) as number;
+  });
+}
+
+export function* readReceipt(
+  db: Transaction,
+  tenantId: string,
+  idempotencyKey: string,
+): Steps<SubmissionReceipt | null> {
+  const row = (yield* db
+    .sql('SELECT id, rejected FROM submissions WHERE tenant_id = +? AND idempotency_key = +?')
+    .get(toId(tenantId), idempotencyKey)) as Row | undefined;
+  return row ? yield* receiptOf(db, row) : null;
+}
+
+/** Of a row with the columns `id` and `rejected`. */
+export function* receiptOf(db: Transaction, row: Row): Steps<SubmissionReceipt> {
+  const messages = db.sql(
+    `SELECT m.id FROM submissions s JOIN messages m ON ${OF_SUBMISSION} WHERE s.id = +? ORDER BY m.id`,
+  );
+  return {
+    id: fromId(row.id),
+    messageIds: ((yield* messages.all(row.id)) as Row[]).map((message) => fromId(message.id)),
+    rejected: JSON.parse(row.rejected as string) as RejectedRecipient[],
+  };
+}
