@@ -105,6 +105,22 @@ t.test('the rules catch offenders', async (t) => {
     ["src/api/a.ts:1: SQL outside of the store's drivers"],
   );
   offence(
+    'steps are run',
+    {
+      'src/store/sql/a.ts':
+        'function* look(db) {\n  const row = yield* read(db);\n  read(db);\n  if (row) read(db);\n  return read(db);\n}\n',
+      'src/store/sql/b.ts':
+        'function* read(db) {\n  yield* db.sql(q).get();\n  db\n    .sql(q)\n    .run();\n  const all = () => read(db);\n  for (const id of ids) erase.run(id);\n}\n',
+      'src/api/a.ts': 'f();\nread(db);\n',
+    },
+    [
+      'src/store/sql/a.ts:3: read( is never run: yield* is missing',
+      'src/store/sql/a.ts:4: read( is never run: yield* is missing',
+      'src/store/sql/b.ts:3: db.sql( is never run: yield* is missing',
+      'src/store/sql/b.ts:7: erase.run( is never run: yield* is missing',
+    ],
+  );
+  offence(
     'every file says what it is for',
     { 'src/api/a.ts': "import 'b';", 'src/api/b.ts': '// Fine.\n', 'src/api/c.ts': `${'// long\n'.repeat(6)}f();` },
     [

@@ -175,6 +175,29 @@ const sqlAtHome: Rule = (sources) =>
       ),
     );
 
+/** A generator that nobody runs asks nothing, and for the compiler there is nothing wrong with that. */
+const stepsAreRun: Rule = (sources) => {
+  const inSql = sources.filter(({ file }) => houseOf(homeOf(file)) === 'store/sql');
+  const generators = inSql.flatMap(({ codeOnly }) =>
+    [...codeOnly.matchAll(/\bfunction\*\s*(\w+)/g)].map(([, name]) => name),
+  );
+  const asks = [
+    String.raw`db\s*\.sql\(`,
+    String.raw`\w+\.(?:get|all|run)\(`,
+    ...generators.map((name) => `${name}\\(`),
+  ];
+  const atTheStart = new RegExp(
+    String.raw`(?<=(?:[;{}]|\b(?:if|for|while) \(.*\)|\belse)\s+)(?:${asks.join('|')})`,
+    'g',
+  );
+  return inSql.flatMap(({ file, codeOnly }) =>
+    [...codeOnly.matchAll(atTheStart)].map(
+      ({ index, 0: text }) =>
+        `${file}:${lineAt(codeOnly, index)}: ${text.replace(/\s/g, '')} is never run: yield* is missing`,
+    ),
+  );
+};
+
 const openingComment: Rule = (sources) =>
   sources.flatMap(({ file, text }) => {
     const lines = text.split('\n');
@@ -225,6 +248,7 @@ export const RULES: Readonly<Record<string, Rule>> = {
   'parts get what they use by name': partsByName,
   'objects are written plainly': plainObjects,
   'SQL only in the drivers': sqlAtHome,
+  'steps are run': stepsAreRun,
   'every file says what it is for': openingComment,
   'names say something': tellingNames,
   'files end before they are too long': boundedLength,
