@@ -187,7 +187,7 @@ const stepsAreRun: Rule = (sources) => {
     ...generators.map((name) => `${name}\\(`),
   ];
   const atTheStart = new RegExp(
-    String.raw`(?<=(?:[;{}]|\b(?:if|for|while) \(.*\)|\belse)\s+)(?:${asks.join('|')})`,
+    String.raw`(?<=(?:[;{}]|\b(?:if|for|while) \(.*\)|\belse)\s+)(?:${asks.join('|')})(?!.*\): )`,
     'g',
   );
   return inSql.flatMap(({ file, codeOnly }) =>
