@@ -61,8 +61,7 @@ class Snapshot {
     try {
       const row = (yield* this.#db.sql(MESSAGE).get(toId(messageId))) as Row | undefined;
       if (row === undefined) return missing;
-      const found = yield* this.#readMessage(messageId, row);
-      return found;
+      return yield* this.#readMessage(messageId, row);
     } catch (error) {
       return unreadable(error);
     }

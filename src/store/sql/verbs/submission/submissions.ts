@@ -82,24 +82,19 @@ function* replayOf(db: Transaction, { tenantId, idempotencyKey }: NewSubmission)
 }
 
 function* isActive(db: Transaction, tenantId: string): Steps<boolean> {
-  const active = () => db.sql(`SELECT 1 FROM tenants WHERE id = +? AND status = 'active'`).get(toId(tenantId));
-  return (
-    (yield* db.cached(`active tenant ${tenantId}`, function* () {
-      return (yield* active()) ?? null;
-    })) !== null
-  );
+  const active = db.sql(`SELECT 1 FROM tenants WHERE id = +? AND status = 'active'`);
+  const found = yield* db.cached(`active tenant ${tenantId}`, function* () {
+    return (yield* active.get(toId(tenantId))) ?? null;
+  });
+  return found !== null;
 }
 
 function* isVerified(db: Transaction, { domainId, tenantId }: NewSubmission): Steps<boolean> {
-  const verified = () =>
-    db
-      .sql(`SELECT 1 FROM domains WHERE id = +? AND tenant_id = +? AND state = 'verified'`)
-      .get(toId(domainId), toId(tenantId));
-  return (
-    (yield* db.cached(`verified domain ${tenantId} ${domainId}`, function* () {
-      return (yield* verified()) ?? null;
-    })) !== null
-  );
+  const verified = db.sql(`SELECT 1 FROM domains WHERE id = +? AND tenant_id = +? AND state = 'verified'`);
+  const found = yield* db.cached(`verified domain ${tenantId} ${domainId}`, function* () {
+    return (yield* verified.get(toId(domainId), toId(tenantId))) ?? null;
+  });
+  return found !== null;
 }
 
 interface Partition {
