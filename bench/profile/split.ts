@@ -88,10 +88,16 @@ function labelOf(frames: readonly Frame[]): string {
   return ours === undefined ? name : `${name}, ${ours.file}${top === ours ? '' : ` ${ours.name}`}`;
 }
 
+/** What the threads with a column of their own run. */
+export const ENTRIES: Readonly<Record<string, Role>> = {
+  'src/main.ts': 'main',
+  'src/store/sqlite/writer-thread.ts': 'writer',
+  'src/delivery/courier/worker.ts': 'courier',
+};
+
 function roleOf({ entry }: JsThread): Role {
-  if (entry.endsWith('/src/main.ts')) return 'main';
-  if (entry.endsWith('/src/daemon/writer-thread.ts')) return 'writer';
-  return entry.endsWith('/src/delivery/courier/worker.ts') ? 'courier' : 'other';
+  const known = Object.entries(ENTRIES).find(([file]) => entry.endsWith(`/${file}`));
+  return known?.[1] ?? 'other';
 }
 
 /** By the names that V8, libuv and Node give their threads; a thread without a name has that of the process. */

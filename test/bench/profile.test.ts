@@ -7,7 +7,7 @@ import { ownerOf, partOf, type Role } from '../../bench/profile/part-of.ts';
 import { OWNERS, type Part } from '../../bench/profile/parts.ts';
 import { type CpuProfile, type Frame, stacksWithin } from '../../bench/profile/samples.ts';
 import { profileRow, showProfile } from '../../bench/profile/show.ts';
-import { type Split, splitByPart } from '../../bench/profile/split.ts';
+import { ENTRIES, type Split, splitByPart } from '../../bench/profile/split.ts';
 
 const ROOT = path.join(import.meta.dirname, '../..');
 const WRITING = 'src/store/sqlite/engine/writing-connection.ts';
@@ -171,6 +171,13 @@ t.test('every entry of the table is about something that exists', async (t) => {
     return name !== undefined && !declares(readFileSync(path.join(ROOT, file), 'utf8'), name);
   });
   t.same(gone, []);
+});
+
+t.test('every thread with a column of its own runs a file that exists', async (t) => {
+  t.same(
+    Object.keys(ENTRIES).filter((file) => !existsSync(path.join(ROOT, file))),
+    [],
+  );
 });
 
 function declares(source: string, name: string): boolean {
