@@ -163,7 +163,8 @@ export class Group {
     this.#logWaiting(verdict);
     const timed = verdict.reasons.flatMap(({ until }) => until ?? []);
     if (timed.length > 0) this.#sleepUntil(Math.max(...timed));
-    else this.#closeLingering();
+    // A lingering connection is closed, so that mail for other hosts of the group can have its slot.
+    else this.#waiting.keys().next().value?.stop();
     return false;
   }
 
@@ -177,12 +178,6 @@ export class Group {
     if (this.#alarm) clearTimeout(this.#alarm);
     const ms = Math.min(Math.max(1, at - this.#kit.clock.now()), MAX_SLEEP_MS);
     this.#alarm = setTimeout(() => this.pump(), ms);
-  }
-
-  /** Closes a lingering connection, so that mail for other hosts of the group can have its slot. */
-  #closeLingering(): void {
-    const [lingering] = this.#waiting.keys();
-    lingering?.stop();
   }
 
   #lingeringTo(hostsKey: string): SessionHost | null {
@@ -239,9 +234,15 @@ export class Group {
     return tried;
   }
 
+  /** Counted without lists: it is asked for every result. */
   #otherConnections(host: SessionHost | null, hostsKey: string): { working: number; sameHosts: number } {
-    const others = [...this.#sessions].filter(([each]) => each !== host && each.connected);
-    return { working: others.length, sameHosts: others.filter(([, key]) => key === hostsKey).length };
+    let [working, sameHosts] = [0, 0];
+    for (const [other, key] of this.#sessions) {
+      if (other === host || !other.connected) continue;
+      working++;
+      if (key === hostsKey) sameHosts++;
+    }
+    return { working, sameHosts };
   }
 
   #onWaiting(host: SessionHost, hostsKey: string | null): void {
