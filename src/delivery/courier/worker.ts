@@ -22,6 +22,7 @@ import type {
   SessionPlan,
 } from './messages.ts';
 import { createPrepare } from './prepare.ts';
+import { recentPolicies } from './recent-policies.ts';
 import { runCourierSession } from './session.ts';
 import { Activity, OrderInbox, StageTimes } from './session-port.ts';
 
@@ -55,7 +56,7 @@ const prepare = createPrepare({
 const secureContext = createSecureContext(settings.trustedRoots ? { ca: settings.trustedRoots } : {});
 
 const security: TransportSecurity = {
-  policyOf: async (domain) => (settings.mtaSts ? known.tlsPolicy(domain, systemClock.now()) : null),
+  policyOf: settings.mtaSts ? recentPolicies(known, systemClock) : async () => null,
   // Only a shortcut.
   brokenTls: (host) => known.brokenTls(host, systemClock.now()).catch(() => null),
 };
