@@ -127,6 +127,9 @@ export const OWNERS: Readonly<Record<string, Owner>> = {
   'src/store/sql/verbs/message/suppressions.ts': CALLER,
   'src/store/sql/verbs/accounts/tenants.ts': CALLER,
 
+  // A profile is of SQLite: on PostgreSQL most of the time passes in another process.
+  'src/store/postgres/': 'other work',
+
   'src/certificates/': 'other work',
   'src/cli/': 'other work',
   'src/config/': 'other work',

@@ -164,7 +164,7 @@ const plainObjects: Rule = (sources) =>
     ),
   );
 
-const SQL_HOUSES = new Set(['store/sql', 'store/sqlite']);
+const SQL_HOUSES = new Set(['store/sql', 'store/sqlite', 'store/postgres']);
 
 const sqlAtHome: Rule = (sources) =>
   sources

@@ -38,7 +38,7 @@ export const HOMES: Readonly<Record<string, Home>> = {
   // Opens what an address names: everybody else knows the contracts only, so that a second driver can take its place.
   'store/opening': { tier: 2, siblings: ['store', 'store/sqlite', 'store/sqlite/reading'] },
   // What the verbs say in SQL, for whichever database runs it.
-  'store/sql': { tier: 2, siblings: ['store'], onlyFor: ['store/sqlite'] },
+  'store/sql': { tier: 2, siblings: ['store'], onlyFor: ['store/sqlite', 'store/postgres'] },
   // In this order each room knows those in front of it that it names.
   'store/sql/verbs/accounts': { tier: 2, partOf: 'store/sql' },
   'store/sql/verbs/domains': { tier: 2, partOf: 'store/sql' },
@@ -102,6 +102,14 @@ export const HOMES: Readonly<Record<string, Home>> = {
   },
   'store/sqlite/engine': { tier: 2, partOf: 'store/sqlite' },
   'store/sqlite/reading': { tier: 2, partOf: 'store/sqlite', siblings: ['store/sqlite/engine'] },
+
+  // Not loaded with SQLite.
+  'store/postgres': {
+    tier: 2,
+    siblings: ['store', 'store/sql', 'store/sql/verbs', 'store/sql/reading'],
+    onlyFor: ['store/opening'],
+  },
+  'store/postgres/engine': { tier: 2, partOf: 'store/postgres' },
 
   events: { tier: 3 },
   tenants: { tier: 3, siblings: ['events'] },
@@ -182,6 +190,7 @@ export const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
   'uWebSockets.js': ['http'],
   uqr: ['portal/accounts'],
   'better-sqlite3': ['store/sqlite'],
+  pg: ['store/postgres'],
   parse5: ['links'],
   mailparser: ['portal/mails'],
   piscina: ['threads'],
@@ -193,6 +202,7 @@ export const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
 /** What a command may only load when it runs: reading its arguments, and asking the daemon, must not wait for them. */
 export const HEAVY_HOMES: readonly string[] = [
   'store/sqlite',
+  'store/postgres',
   'observe',
   'http',
   'threads',

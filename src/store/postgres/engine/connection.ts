@@ -1,0 +1,241 @@
+// One connection to PostgreSQL, and the only file that knows `pg`. Statements are sent without waiting for the answers to
+// those before them. A connection that has not answered for a while is ended: the server's machine may be gone, and TCP
+// would wait for many minutes.
+import { Socket } from 'node:net';
+import { Client, type QueryArrayConfig, type QueryConfig, type QueryResult } from 'pg';
+import { Fault } from '../../../base/errors.ts';
+import { isConnectionLost, sentenceOf } from './database-fault.ts';
+import {
+  describeHost,
+  describeServer,
+  type HostAddress,
+  isSocketFolder,
+  type ServerAddress,
+} from './server-address.ts';
+import type { Statement } from './statements.ts';
+import { restoreText, TYPES, toParameter } from './values.ts';
+
+export const SCHEMA = 'postrider';
+const OLDEST_SERVER = 15;
+
+/** Server names and passwords are wrong more often than servers are this slow. */
+const CONNECT_MS = 5000;
+const TIMEOUTS = { lockMs: 2000, statementMs: 10_000, idleMs: 5000 } as const;
+/** Longer than any statement may take: the server's own limit comes first, and says why. */
+const SILENCE_MS = TIMEOUTS.statementMs + 2000;
+const KEEP_ALIVE_AFTER_MS = 10_000;
+/** The longest that a timer can wait. */
+const ENDLESS_MS = 2 ** 31 - 1;
+
+export interface ConnectionTerms {
+  /** Shown in pg_stat_activity. */
+  applicationName: string;
+  /** For migrations, which may wait and take long: no timeouts. */
+  patient?: boolean;
+  /** How long it may not answer; tests are less patient. */
+  silenceMs?: number;
+}
+
+export interface Answer {
+  /** `COMMIT`, `SELECT` and so on, as the server calls what it did. */
+  command: string;
+  rows: unknown[];
+  changes: number;
+}
+
+export class PostgresConnection {
+  readonly #client: Client;
+  readonly #socket: Socket;
+  readonly #silenceMs: number;
+  #timeline = '';
+  #unanswered = 0;
+  #silence: NodeJS.Timeout | undefined;
+  #lost: unknown = null;
+  readonly #listeners: ((payload: string) => void)[] = [];
+
+  constructor({ client, socket }: Started, silenceMs: number) {
+    this.#client = client;
+    this.#socket = socket;
+    this.#silenceMs = silenceMs;
+    client.on('error', (error) => this.#lose(error));
+    client.on('end', () => this.#lose(new Error('Connection terminated')));
+    client.on('notification', ({ payload }) => {
+      for (const listener of this.#listeners) listener(restoreText(payload ?? ''));
+    });
+  }
+
+  /** Before anything else is asked: whether this is a server to work on. */
+  async greet(): Promise<void> {
+    const { rows } = await this.sendText(`SELECT pg_is_in_recovery() AS standby,
+      current_setting('server_version_num')::int / 10000 AS version, current_setting('server_encoding') AS encoding,
+      CASE WHEN NOT pg_is_in_recovery() THEN left(pg_walfile_name(pg_current_wal_lsn()), 8) END AS timeline`);
+    const { standby, version, encoding, timeline } = rows[0] as Record<string, string | number>;
+    if (standby) throw new Fault('it is a standby, and not the primary');
+    requireServer(Number(version), String(encoding));
+    this.#timeline = String(timeline);
+  }
+
+  /** Changes with each promotion of a standby: transaction IDs are only comparable within one. */
+  get timeline(): string {
+    return this.#timeline;
+  }
+
+  get isLost(): boolean {
+    return this.#lost !== null;
+  }
+
+  /** Prepared once per connection. */
+  send({ name, text }: Statement, values: unknown[], rows: 'objects' | 'arrays'): Promise<Answer> {
+    const query = { name, text, values: values.map(toParameter) };
+    return this.#ask(rows === 'arrays' ? { ...query, rowMode: 'array' as const } : query);
+  }
+
+  /** For what is not worth preparing, such as BEGIN, or several statements without parameters. */
+  sendText(text: string): Promise<Answer> {
+    return this.#ask(text);
+  }
+
+  onNotice(listener: (payload: string) => void): void {
+    this.#listeners.push(listener);
+  }
+
+  async end(): Promise<void> {
+    this.#listeners.length = 0;
+    if (this.#lost) this.#socket.destroy();
+    else await this.#client.end().catch(() => this.#socket.destroy());
+  }
+
+  /** Without a farewell: what is in flight fails. */
+  destroy(): void {
+    this.#socket.destroy();
+  }
+
+  async #ask(query: string | QueryConfig | QueryArrayConfig): Promise<Answer> {
+    if (this.#lost) throw this.#lost;
+    this.#unanswered++;
+    this.#silence ??= setTimeout(() => this.#socket.destroy(), this.#silenceMs);
+    try {
+      return answerOf(await this.#client.query(query as QueryConfig));
+    } catch (error) {
+      // The server says why it ends a connection before it does.
+      if (isConnectionLost(error)) this.#lose(error);
+      throw error;
+    } finally {
+      this.#unanswered--;
+      if (this.#unanswered > 0) this.#silence?.refresh();
+      else this.#endSilence();
+    }
+  }
+
+  #endSilence(): void {
+    clearTimeout(this.#silence);
+    this.#silence = undefined;
+  }
+
+  #lose(error: unknown): void {
+    if (this.#lost) return;
+    this.#lost = error;
+    this.#endSilence();
+  }
+}
+
+/** The first host that is up and not in recovery. */
+export async function connect(address: ServerAddress, terms: ConnectionTerms): Promise<PostgresConnection> {
+  const problems: { host: HostAddress; error: unknown }[] = [];
+  for (const host of address.hosts) {
+    try {
+      return await connectTo(address, host, terms);
+    } catch (error) {
+      problems.push({ host, error });
+    }
+  }
+  const permanent = problems.some(({ error }) => error instanceof Fault && error.permanence === 'permanent');
+  const list = problems.map(({ host, error }) => `${describeHost(host)}: ${sentenceOf(error)}`).join('; ');
+  throw new Fault(`the database ${describeServer(address)} can't be used: ${list}`, {
+    permanence: permanent ? 'permanent' : 'temporary',
+    cause: problems[0]?.error,
+  });
+}
+
+async function connectTo(
+  address: ServerAddress,
+  host: HostAddress,
+  terms: ConnectionTerms,
+): Promise<PostgresConnection> {
+  const tls = isSocketFolder(host.host) ? null : address.tls;
+  try {
+    return await greeted(await startClient(address, host, terms, tls?.options), terms);
+  } catch (error) {
+    const offersNone = error instanceof Error && /does not support SSL/.test(error.message);
+    if (!tls?.optional || !offersNone) throw error;
+    return greeted(await startClient(address, host, terms, undefined), terms);
+  }
+}
+
+interface Started {
+  client: Client;
+  socket: Socket;
+}
+
+async function startClient(
+  { user, password, database }: ServerAddress,
+  { host, port }: HostAddress,
+  { applicationName, patient = false }: ConnectionTerms,
+  ssl: object | undefined,
+): Promise<Started> {
+  const socket = new Socket();
+  const client = new Client({
+    ...(ssl ? { ssl } : { ssl: false }),
+    host,
+    port,
+    user,
+    database,
+    // As a function: an empty one would be looked for in the environment and in ~/.pgpass.
+    password: () => password ?? '',
+    stream: () => socket,
+    application_name: applicationName,
+    connectionTimeoutMillis: CONNECT_MS,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS,
+    lock_timeout: patient ? 0 : TIMEOUTS.lockMs,
+    statement_timeout: patient ? 0 : TIMEOUTS.statementMs,
+    idle_in_transaction_session_timeout: patient ? 0 : TIMEOUTS.idleMs,
+    // pg_temp last: nobody's temporary table is taken for one of ours. Our statements are too short for a compiler.
+    options: `-c search_path=${SCHEMA},pg_temp -c jit=off`,
+    types: TYPES,
+    pipeline: true,
+  });
+  // Until the connection has a listener of its own; a failure to connect is reported by the promise.
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    return { client, socket };
+  } catch (error) {
+    socket.destroy();
+    throw error;
+  }
+}
+
+async function greeted(started: Started, { patient = false, silenceMs }: ConnectionTerms): Promise<PostgresConnection> {
+  const connection = new PostgresConnection(started, silenceMs ?? (patient ? ENDLESS_MS : SILENCE_MS));
+  try {
+    await connection.greet();
+    return connection;
+  } catch (error) {
+    connection.destroy();
+    throw error;
+  }
+}
+
+function requireServer(version: number, encoding: string): void {
+  const refuse = (problem: string) => new Fault(problem, { permanence: 'permanent' });
+  if (version < OLDEST_SERVER) throw refuse(`it is PostgreSQL ${version}; ${OLDEST_SERVER} or newer is needed`);
+  if (encoding !== 'UTF8') {
+    throw refuse(`the database's encoding is ${encoding}: create one with ENCODING 'UTF8' TEMPLATE template0`);
+  }
+}
+
+function answerOf(result: QueryResult | QueryResult[]): Answer {
+  const last = Array.isArray(result) ? result.at(-1)! : result;
+  return { command: last.command, rows: last.rows, changes: last.rowCount ?? 0 };
+}

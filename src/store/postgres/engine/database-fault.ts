@@ -1,0 +1,94 @@
+// What an error of PostgreSQL or of the connection to it means: whether a transaction may be tried again, whether the
+// connection is gone, and what people read. Tenants only ever see that the database could not be used.
+import { describeError, Fault } from '../../../base/errors.ts';
+
+/** SQLSTATE codes, Appendix A of PostgreSQL's documentation: what happened, and what to do. */
+const SENTENCES: Readonly<Record<string, string>> = {
+  '28P01': 'the server rejected the password of this user: correct it in store.url',
+  '28000': 'the server does not let this user in: check store.url, and pg_hba.conf on the server',
+  '3D000': 'the server has no database of this name: create it with CREATE DATABASE, or correct store.url',
+  '42501': 'the database user lacks rights: make it the owner of the schema postrider and of all that is in it',
+  '53100': "the database server's disk is full: free some space there",
+  '53200': 'the database server is out of memory',
+  '53300': 'the database server has no free connection: raise max_connections there, or close other programs',
+  '25006': 'the server is a standby, or set to read-only: store.url must name the primary',
+  '57P01': 'the database server was shut down, or an administrator ended the connection',
+  '57P02': 'the database server crashed and is recovering',
+  '57P03': 'the database server is starting up or shutting down: try again in a moment',
+  '55P03': 'another transaction held a lock for longer than 2 s',
+  '57014': 'a statement took longer than 10 s and was stopped',
+  '25P03': 'a transaction was idle for too long, so the server ended it',
+  '40001': 'other transactions changed the same rows at every try',
+  '40P01': 'a deadlock with other transactions occurred at every try',
+};
+
+const OF_THE_NETWORK: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'it refused the connection: is PostgreSQL running there?',
+  ENOTFOUND: "its host name can't be resolved: correct store.url",
+  EAI_AGAIN: "its host name can't be resolved right now",
+  ENOENT: 'there is no Unix socket of PostgreSQL: is it running there?',
+  EACCES: 'its Unix socket is not accessible for this user',
+  EHOSTUNREACH: "it can't be reached over the network",
+  ENETUNREACH: "it can't be reached over the network",
+  ETIMEDOUT: 'it did not answer in time',
+  ECONNRESET: 'the connection was lost',
+  EPIPE: 'the connection was lost',
+};
+
+/** Messages of `pg` for which it has no code. */
+const OF_THE_CLIENT: readonly (readonly [RegExp, string])[] = [
+  [/^timeout expired/, 'it did not answer in time'],
+  [/does not support SSL/, 'it offers no TLS, which store.url asks for: turn on ssl there, or change sslmode'],
+  [/^Connection terminated|not queryable/, 'the connection was lost'],
+];
+
+const CERTIFICATE = /^(?:CERT_|ERR_TLS_CERT|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_(?:GET_ISSUER|VERIFY))/;
+
+export function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : '';
+}
+
+/** What PostgreSQL itself says has a SQLSTATE of five characters. */
+function isOfServer(error: unknown): boolean {
+  return /^[0-9A-Z]{5}$/.test(codeOf(error)) && error instanceof Error && 'severity' in error;
+}
+
+/** Nothing more can be asked on this connection, and nobody knows whether a COMMIT in flight took effect. */
+export function isConnectionLost(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  if (isOfServer(error)) return /^(?:FATAL|PANIC)$/.test(String((error as { severity?: unknown }).severity));
+  return codeOf(error) in OF_THE_NETWORK || OF_THE_CLIENT.some(([shape]) => shape.test(error.message));
+}
+
+/** Another transaction was in the way, and the same work can succeed when it runs again. */
+export function isConflict(error: unknown): boolean {
+  return /^(?:40001|40P01)$/.test(codeOf(error));
+}
+
+/** Two transactions looked for the same key, found none and inserted it: the second one then finds it. */
+export function isDuplicate(error: unknown): boolean {
+  return codeOf(error) === '23505';
+}
+
+/** A newer Postrider has changed a table since this connection prepared a statement: a new connection prepares it anew. */
+export function isOutdatedPlan(error: unknown): boolean {
+  return codeOf(error) === '0A000' && (error as { routine?: unknown }).routine === 'RevalidateCachedQuery';
+}
+
+/** For the operator. */
+export function sentenceOf(error: unknown): string {
+  const code = codeOf(error);
+  if (isOfServer(error)) return SENTENCES[code] ?? `PostgreSQL reports: ${describeError(error)} (${code})`;
+  if (code in OF_THE_NETWORK) return OF_THE_NETWORK[code]!;
+  const message = describeError(error);
+  if (CERTIFICATE.test(code)) {
+    return `its certificate is not trusted: ${message}. Name the authority that issued it with sslrootcert, or change sslmode`;
+  }
+  return OF_THE_CLIENT.find(([shape]) => shape.test(message))?.[1] ?? message;
+}
+
+/** What callers of verbs get. */
+export function storeFault(error: unknown): Fault {
+  if (error instanceof Fault) return error;
+  return new Fault('the database could not be used', { detail: sentenceOf(error), cause: error });
+}

@@ -1,0 +1,114 @@
+// Migrations of PostgreSQL: where they lead, what they refuse, and that many nodes may try at once.
+import fs from 'node:fs';
+import t from 'tap';
+import { connect } from '../../../src/store/postgres/engine/connection.ts';
+import {
+  knownMigrations,
+  migrate,
+  newestSchema,
+  requireCurrent,
+} from '../../../src/store/postgres/engine/migrations.ts';
+import { parseServerAddress } from '../../../src/store/postgres/engine/server-address.ts';
+import { postgresMissing, startPostgres } from '../../support/postgres-server.ts';
+import { dumpSchema } from './schema-dump.ts';
+
+const GOLDEN = fs.readFileSync(new URL('../golden/postgres-schema.txt', import.meta.url), 'utf8');
+const ALL = knownMigrations();
+
+t.test('migrations are numbered without gaps', async (t) => {
+  t.strictSame(
+    ALL.map(({ version }) => version),
+    ALL.map((_, index) => index + 1),
+  );
+  t.equal(newestSchema(), ALL.length);
+});
+
+t.test('in a database', { skip: postgresMissing() }, async (t) => {
+  const server = await startPostgres(t);
+  const emptyDatabase = async () => {
+    const name = await server.createDatabase();
+    return { name, address: parseServerAddress(server.url(name)) };
+  };
+
+  t.test('all migrations lead to the schema that is on record', async (t) => {
+    const { name, address } = await emptyDatabase();
+    t.strictSame(
+      await migrate(address),
+      ALL.map((migration) => migration.name),
+    );
+    t.equal(
+      await dumpSchema(server.url(name)),
+      GOLDEN,
+      'when this was meant: node test/store/postgres/update-golden.ts',
+    );
+    t.strictSame(await migrate(address), [], 'and again, nothing is left to do');
+  });
+
+  t.test('of many nodes that start at once, one migrates', async (t) => {
+    const { address } = await emptyDatabase();
+    const done = await Promise.all([1, 2, 3, 4].map(() => migrate(address)));
+    t.strictSame(done.map((names) => names.length).sort(), [0, 0, 0, ALL.length]);
+  });
+
+  t.test('a migration that fails leaves nothing behind', async (t) => {
+    const { name, address } = await emptyDatabase();
+    // A function of the same name and arguments is in the way of the first statement.
+    await server.run(
+      name,
+      `CREATE SCHEMA postrider; CREATE FUNCTION postrider.max(a bigint, b bigint) RETURNS bigint LANGUAGE sql RETURN a`,
+    );
+    await t.rejects(migrate(address), { code: '42723' });
+    const { rows } = await server.run(name, `SELECT to_regclass('postrider.meta') AS meta`);
+    t.strictSame(rows, [{ meta: null }]);
+    await server.run(name, 'DROP FUNCTION postrider.max(bigint, bigint)');
+    t.equal((await migrate(address)).length, ALL.length);
+  });
+
+  t.test('tables of another program in the same database are no obstacle', async (t) => {
+    const { name, address } = await emptyDatabase();
+    await server.run(name, 'CREATE TABLE messages (id int); CREATE TABLE meta (name text)');
+    t.equal((await migrate(address)).length, ALL.length);
+    const { rows } = await server.run(name, 'SELECT * FROM public.messages');
+    t.strictSame(rows, []);
+  });
+
+  t.test('what another program or a newer version has made is refused', async (t) => {
+    const refused = async (sql: string, message: RegExp) => {
+      const { name, address } = await emptyDatabase();
+      await server.run(name, sql);
+      await t.rejects(migrate(address), { name: 'Fault', permanence: 'permanent', message });
+    };
+    const foreign =
+      /the schema postrider in the database test_\d+ at 127\.0\.0\.1:\d+ was not made by Postrider: name another/;
+    await refused('CREATE SCHEMA postrider; CREATE TABLE postrider.letters (id int)', foreign);
+    await refused('CREATE SCHEMA postrider; CREATE TABLE postrider.meta (id int)', foreign);
+    await refused('CREATE SCHEMA postrider; CREATE TABLE postrider.meta (name text, value text)', foreign);
+    const newer = `CREATE SCHEMA postrider; CREATE TABLE postrider.meta (name text, value text);
+      INSERT INTO postrider.meta VALUES ('schema_version', '999'), ('migrated_by', '9.9.9')`;
+    await refused(
+      newer,
+      /has schema 999 \(of Postrider 9\.9\.9\), and this Postrider knows schemas up to \d+: start the newer/,
+    );
+  });
+
+  t.test('who only reads refuses an older schema, and none', async (t) => {
+    const { name, address } = await emptyDatabase();
+    const connection = await connect(address, { applicationName: 'a test' });
+    t.teardown(() => connection.end());
+    await t.rejects(requireCurrent(connection, address), {
+      message: /has no tables of Postrider yet: start the daemon/,
+    });
+    await migrate(address);
+    await requireCurrent(connection, address);
+    await server.run(name, `UPDATE postrider.meta SET value = '0' WHERE name = 'schema_version'`);
+    await t.rejects(requireCurrent(connection, address), { message: /was not made by Postrider/ });
+  });
+
+  t.test('a user without rights is told what to grant', async (t) => {
+    const { name } = await emptyDatabase();
+    await server.run('postgres', 'CREATE ROLE clerk LOGIN');
+    await t.rejects(migrate(parseServerAddress(server.url(name, 'clerk'))), {
+      message: new RegExp(`GRANT CREATE ON DATABASE "${name}" TO "clerk"`),
+    });
+  });
+});

@@ -1,0 +1,147 @@
+// A PostgreSQL of the test's own, out of Debian's binaries and a folder of its own: no cluster of the machine is used or
+// started. It ends with the test: the kernel tells it when the test process dies, however it dies.
+import { spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import pg from 'pg';
+import type { Test } from 'tap';
+import { findFreePort } from './free-port.ts';
+import { makeServerFolder, runServer, type ServerProgram } from './server-program.ts';
+import { until } from './until.ts';
+
+const VERSIONS_FOLDER = '/usr/lib/postgresql';
+const IS_ROOT = process.getuid?.() === 0;
+/** PostgreSQL refuses to run as root; Debian's package makes this user. */
+const SERVER_USER = 'postgres';
+const OWNER = 'owner';
+
+/** Other than its defaults, for small databases that live for seconds. Without fsync a crash of the machine loses them. */
+const SETTINGS = {
+  fsync: 'off',
+  shared_buffers: '32MB',
+  max_connections: '100',
+  autovacuum: 'off',
+  log_min_messages: 'fatal',
+  dynamic_shared_memory_type: 'mmap',
+};
+
+export interface PostgresServer {
+  port: number;
+  /** As its superuser; `database` must exist. */
+  url(database: string, user?: string): string;
+  /** The folder of its Unix socket. */
+  socketFolder: string;
+  dataFolder: string;
+  program: ServerProgram;
+  /** An empty database, or a copy of another one. */
+  createDatabase(template?: string): Promise<string>;
+  dropDatabase(name: string): Promise<void>;
+  /** Lines of pg_hba.conf, in place of `trust` for all. */
+  useRules(...rules: string[]): Promise<void>;
+  /** Runs SQL in a database, as its superuser. */
+  run(database: string, sql: string): Promise<pg.QueryResult>;
+  stop(): Promise<void>;
+}
+
+/** Why there is no PostgreSQL here, or false. */
+export function postgresMissing(): string | false {
+  return programFolder() === null ? `${VERSIONS_FOLDER} has no PostgreSQL: install postgresql-15` : false;
+}
+
+function programFolder(): string | null {
+  const versions = fs.existsSync(VERSIONS_FOLDER) ? fs.readdirSync(VERSIONS_FOLDER) : [];
+  const newest = versions.sort((a, b) => Number(b) - Number(a)).find((version) => Number(version) >= 15);
+  return newest === undefined ? null : path.join(VERSIONS_FOLDER, newest, 'bin');
+}
+
+export interface PostgresOptions {
+  settings?: Record<string, string>;
+  /** Copied into its data folder: names there, and files. */
+  files?: Record<string, string>;
+}
+
+export async function startPostgres(t: Test, { settings, files = {} }: PostgresOptions = {}): Promise<PostgresServer> {
+  const programs = programFolder();
+  if (!programs) throw new Error(String(postgresMissing()));
+  const folder = makeServerFolder('postgres');
+  const dataFolder = path.join(folder, 'data');
+  if (IS_ROOT) fs.chownSync(folder, ...userIds());
+  initialize(path.join(programs, 'initdb'), dataFolder);
+  for (const [name, file] of Object.entries(files)) {
+    const copy = path.join(dataFolder, name);
+    fs.copyFileSync(file, copy);
+    fs.chmodSync(copy, 0o600);
+    if (IS_ROOT) fs.chownSync(copy, ...userIds());
+  }
+  const port = await findFreePort();
+  const all = { ...SETTINGS, port: String(port), unix_socket_directories: folder, ...settings };
+  const options = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  const server = runServer(...asServerUser(path.join(programs, 'postgres'), ['-D', dataFolder, ...options]));
+  const url = (database: string, user = OWNER) => `postgres://${user}@127.0.0.1:${port}/${database}`;
+  const admin = await until('PostgreSQL', () => connectTo(url('postgres'), server));
+  let databases = 0;
+  t.teardown(async () => {
+    await admin.end();
+    await server.stop();
+    fs.rmSync(folder, { recursive: true, force: true });
+  });
+  return {
+    ...{ port, url, dataFolder, socketFolder: folder, program: server },
+    async createDatabase(template) {
+      const name = `test_${++databases}`;
+      await admin.query(`CREATE DATABASE ${name} TEMPLATE ${template ?? 'template0'}`);
+      return name;
+    },
+    async dropDatabase(name) {
+      await admin.query(`DROP DATABASE ${name} WITH (FORCE)`);
+    },
+    async useRules(...rules) {
+      fs.writeFileSync(path.join(dataFolder, 'pg_hba.conf'), rules.map((rule) => `${rule}\n`).join(''));
+      await admin.query('SELECT pg_reload_conf()');
+    },
+    run: (database, sql) => runIn(url(database), sql),
+    stop: () => server.stop(),
+  };
+}
+
+async function connectTo(connectionString: string, server: ServerProgram): Promise<pg.Client | null> {
+  if (server.child.exitCode !== null) throw new Error(`postgres ended with ${server.child.exitCode}`);
+  const client = new pg.Client({ connectionString, password: () => '' });
+  client.on('error', () => {}); // it is stopped before its connections end
+  try {
+    await client.connect();
+    return client;
+  } catch {
+    return null;
+  }
+}
+
+async function runIn(connectionString: string, sql: string): Promise<pg.QueryResult> {
+  const client = new pg.Client({ connectionString, password: () => '' });
+  await client.connect();
+  try {
+    return await client.query(sql);
+  } finally {
+    await client.end();
+  }
+}
+
+function initialize(initdb: string, dataFolder: string): void {
+  const options = ['-D', dataFolder, '-U', OWNER, '--auth=trust', '--encoding=UTF8', '--locale=C.UTF-8', '--no-sync'];
+  const [program, args] = asServerUser(initdb, options);
+  const { status, stderr } = spawnSync(program, args, { encoding: 'utf8', cwd: '/' });
+  if (status !== 0) throw new Error(`initdb: ${stderr}`);
+}
+
+/** SIGQUIT makes PostgreSQL end its processes at once. */
+function asServerUser(program: string, args: string[]): [string, string[]] {
+  const identity = IS_ROOT ? [`--reuid=${SERVER_USER}`, `--regid=${SERVER_USER}`, '--clear-groups'] : [];
+  return ['setpriv', [...identity, '--pdeathsig=QUIT', program, ...args]];
+}
+
+function userIds(): [number, number] {
+  const [, , uid, gid] =
+    fs.readFileSync('/etc/passwd', 'utf8').match(new RegExp(`^(${SERVER_USER}):[^:]*:(\\d+):(\\d+)`, 'm')) ?? [];
+  if (uid === undefined) throw new Error(`there is no user ${SERVER_USER}`);
+  return [Number(uid), Number(gid)];
+}

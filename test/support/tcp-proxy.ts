@@ -1,0 +1,72 @@
+// A TCP proxy on loopback, for what networks do: it passes bytes on, holds them back, or cuts connections.
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import type { Test } from 'tap';
+
+export interface TcpProxy {
+  port: number;
+  /** Nothing passes in either direction any more, and no connection ends. */
+  hold(): void;
+  release(): void;
+  /** Ends all connections at once, as a crash of the other machine that the network reports. */
+  cut(): void;
+  /**
+   * The next time that a client sends these bytes, they are passed on, but no answer comes back: the client's connection is cut
+   * as soon as the server has answered.
+   */
+  cutAnswerTo(bytes: string): void;
+  /** New connections are refused from now on, or not. */
+  refuse(refused: boolean): void;
+}
+
+export async function startTcpProxy(t: Test, target: { port: number; host?: string }): Promise<TcpProxy> {
+  const pairs = new Set<[client: Socket, server: Socket]>();
+  let [held, refused] = [false, false];
+  let fatal: string | null = null;
+  const server = createServer((client) => {
+    if (refused) return void client.destroy();
+    const upstream = connect(target.port, target.host ?? '127.0.0.1');
+    const pair: [Socket, Socket] = [client, upstream];
+    pairs.add(pair);
+    let cutting = false;
+    const end = () => {
+      pairs.delete(pair);
+      client.destroy();
+      upstream.destroy();
+    };
+    client.on('data', (chunk) => {
+      if (fatal !== null && chunk.includes(fatal)) {
+        fatal = null;
+        cutting = true;
+      }
+      upstream.write(chunk);
+    });
+    upstream.on('data', (chunk) => (cutting ? end() : client.write(chunk)));
+    for (const socket of pair) {
+      socket.setNoDelay(true);
+      if (held) socket.pause();
+      socket.on('error', end).on('close', end);
+    }
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const cut = () => {
+    for (const pair of pairs) for (const socket of pair) socket.destroy();
+  };
+  const setHeld = (now: boolean) => {
+    held = now;
+    for (const pair of pairs) for (const socket of pair) now ? socket.pause() : socket.resume();
+  };
+  t.teardown(() => {
+    server.close();
+    cut();
+  });
+  return {
+    port: (server.address() as AddressInfo).port,
+    hold: () => setHeld(true),
+    release: () => setHeld(false),
+    cut,
+    cutAnswerTo: (bytes) => (fatal = bytes),
+    refuse: (now) => (refused = now),
+  };
+}
