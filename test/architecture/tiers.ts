@@ -106,7 +106,7 @@ export const HOMES: Readonly<Record<string, Home>> = {
   // Not loaded with SQLite.
   'store/postgres': {
     tier: 2,
-    siblings: ['store', 'store/sql', 'store/sql/verbs', 'store/sql/reading'],
+    siblings: ['store', 'store/sql', 'store/sql/reading', 'store/sql/verbs/domains', 'store/sql/verbs/message'],
     onlyFor: ['store/opening'],
   },
   'store/postgres/engine': { tier: 2, partOf: 'store/postgres' },

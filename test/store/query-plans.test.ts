@@ -360,7 +360,7 @@ t.test('charts are counted from where the count stands, and read by tenant', asy
   t.match(read, 'SEARCH service_figures USING PRIMARY KEY (hour<?)');
   t.match(read, 'SEARCH chart_figures USING PRIMARY KEY (tenant_id=? AND hour>? AND hour<?)');
   t.match(read, 'SEARCH chart_figures USING COVERING INDEX chart_figures_old (hour<?)');
-  t.notMatch(`${count}\n${read}`, /^SCAN (?!\(subquery)/m, 'but for the slice itself');
+  t.notMatch(`${count}\n${read}`, /^SCAN (?!counted)/m, 'but for the slice itself');
 });
 
 t.test('figures by tag are counted from where the count stands, and read by tenant', async (t) => {
@@ -382,7 +382,7 @@ t.test('figures by tag are counted from where the count stands, and read by tena
   t.match(read, 'SEARCH tag_figures USING PRIMARY KEY (tenant_id=? AND step_hours=? AND hour=? AND tag=?)');
   t.match(read, 'SEARCH tag_figures USING PRIMARY KEY (tenant_id=? AND step_hours=? AND hour>? AND hour<?)');
   t.match(read, 'SEARCH tag_figures USING COVERING INDEX tag_figures_old (step_hours=? AND hour<?)');
-  t.notMatch(`${count}\n${read}`, /^SCAN (?!\(subquery)/m);
+  t.notMatch(`${count}\n${read}`, /^SCAN (?!(?:counted|names)$)/m);
 });
 
 t.test("undoing a receiver's bad hour goes along what its group has said", async (t) => {

@@ -24,6 +24,9 @@ export type Row = Record<string, unknown>;
 
 // Ranges of IDs: they are UUIDv7 (base/ids.ts), so a range of time is a range of IDs.
 
+/** Of `LIMIT`: some databases know no other word for it. */
+export const NO_LIMIT = Number.MAX_SAFE_INTEGER;
+
 export const BEFORE_ALL_IDS = Buffer.alloc(16, 0);
 export const BEHIND_ALL_IDS = Buffer.alloc(16, 0xff);
 

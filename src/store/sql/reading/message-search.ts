@@ -160,7 +160,7 @@ function* conditionsOf(db: Queries, tenantId: string, search: MessageSearch): St
     if (found.length === 0) return null;
     add(`s.domain_id IN (${found.map(() => '+?').join(', ')})`, ...found);
   }
-  if (sender !== undefined) add('s.from_address = +? COLLATE NOCASE', sender);
+  if (sender !== undefined) add('lower(s.from_address) = lower(+?)', sender);
   if (search.textPart !== undefined) {
     const text = search.textPart;
     add('(instr(lower(s.subject), lower(+?)) > 0 OR instr(lower(m.recipient), lower(+?)) > 0)', text, text);

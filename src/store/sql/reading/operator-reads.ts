@@ -156,7 +156,7 @@ function* recentResultsOf(db: Queries, _: null, tenantIds: readonly string[], wi
     `SELECT count(*) AS messages, count(*) FILTER (WHERE bounce = 'hard') AS hard,
        count(*) FILTER (WHERE complained = 1) AS complaints
      FROM (SELECT bounce, complained FROM messages WHERE tenant_id = +? AND finished_at IS NOT NULL
-           ORDER BY id DESC LIMIT +?)`,
+           ORDER BY id DESC LIMIT +?) last`,
   );
   return yield* eachOf(tenantIds, function* (tenantId) {
     const row = (yield* standing.get(toId(tenantId), window)) as { messages: number; hard: number; complaints: number };

@@ -79,13 +79,13 @@ function* waitingIn(db: Queries, { id: lane, domain }: Row): Steps<WaitingLane[]
   const due = (yield* db
     .sql(
       `SELECT count(*) AS messages, min(id) AS oldest, min(due_at) AS due_at FROM
-         (SELECT m.id, m.due_at FROM messages m WHERE m.lane = +? AND ${WAITING} ORDER BY m.due_at LIMIT +?)`,
+         (SELECT m.id, m.due_at FROM messages m WHERE m.lane = +? AND ${WAITING} ORDER BY m.due_at LIMIT +?) due`,
     )
     .get(lane, MAX_COUNTED)) as Row;
   const parked = (yield* db
     .sql(
       `SELECT count(*) AS messages, min(id) AS oldest FROM
-         (SELECT m.id FROM messages m WHERE m.lane = +? AND m.parked = 1 ORDER BY m.id LIMIT +?)`,
+         (SELECT m.id FROM messages m WHERE m.lane = +? AND m.parked = 1 ORDER BY m.id LIMIT +?) parked`,
     )
     .get(lane, MAX_COUNTED)) as Row;
   const [first] = ([due.oldest, parked.oldest] as (Buffer | null)[])

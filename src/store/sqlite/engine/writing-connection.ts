@@ -5,13 +5,14 @@
 import { performance } from 'node:perf_hooks';
 import type Database from 'better-sqlite3';
 import { Fault } from '../../../base/errors.ts';
+import { GroupSums } from '../../sql/group-sums.ts';
 import type { Query, RowShape, Steps } from '../../sql/steps.ts';
 import type { Connection } from '../../sql/transaction.ts';
 import type { VerbKind } from '../../verbs.ts';
 import { isGroupFatal, readOrFault, storeFault } from './database-fault.ts';
 import { DueNotices } from './due-notices.ts';
 import { GroupPace } from './group-pace.ts';
-import { GroupSums } from './group-sums.ts';
+
 import { ReadCache } from './read-cache.ts';
 import { Snapshot } from './snapshot.ts';
 import { answered, perform, Statements } from './statements.ts';
@@ -228,7 +229,7 @@ export class WritingConnection implements Connection {
     this.#db.exec('SAVEPOINT verb');
     try {
       this.#work(verb);
-      this.#sums.write();
+      perform(this.#sums.write());
       this.#db.exec('RELEASE verb');
     } catch (error) {
       if (this.#isGroupFatal(error)) throw error;
@@ -260,7 +261,7 @@ export class WritingConnection implements Connection {
 
   #work(verb: Verb): void {
     if (!verb.mailOnly) {
-      this.#sums.write();
+      perform(this.#sums.write());
       this.#cache.suspend();
       this.#options.onCacheStale?.();
     }
@@ -275,7 +276,7 @@ export class WritingConnection implements Connection {
   }
 
   #commit(verbs: number): void {
-    this.#sums.write();
+    perform(this.#sums.write());
     this.#options.faults?.beforeCommit?.(verbs);
     this.#commitStatement.run();
     this.#cache.resume();

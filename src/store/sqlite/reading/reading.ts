@@ -5,6 +5,7 @@ import { MINUTE_MS, SECOND_MS } from '../../../base/clock.ts';
 import { Fault } from '../../../base/errors.ts';
 import type { PortalReads, ReadOutcome } from '../../reads.ts';
 import { QUERIES } from '../../sql/reading/reading-queries.ts';
+import { BUSY, CLOSING, STOPPED } from '../../sql/reading/refusals.ts';
 import { ReadingChild } from './reading-child.ts';
 import type { QueryRegistry, ReadingReport } from './reading-messages.ts';
 
@@ -57,12 +58,9 @@ export function openReading<Reads>(options: ReadingOptions & { module: URL; quer
   return { reads: Object.fromEntries(reads) as Reads, warm: () => reader.warm(), close: () => reader.close() };
 }
 
-const BUSY = 'Too many lists are being looked at right now, so this one was not begun. Try again in a moment.';
-const STOPPED = 'This was stopped because it took too long. Ask for a shorter time or for less at once.';
 const DIED =
   'The process that reads lists has ended in the middle of this. It is started again: try again in a moment.';
 const NO_START = 'The process that reads lists cannot be started at the moment. Try again in a minute.';
-const CLOSING = 'The service is being restarted. Try again in a moment.';
 
 interface Job {
   name: string;

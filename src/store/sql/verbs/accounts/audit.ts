@@ -59,14 +59,14 @@ function* addFailures(db: Transaction, { account, network, address, at, count }:
   const prefix = `${Math.floor(at / HOUR_MS)}:${account?.userId ?? 'none'}:`;
   const last = new Date(at).toISOString();
   const addTo = function* (name: string) {
-    return (
-      (yield* db
-        .sql(
-          `UPDATE audit SET address = +?,
-           data = json_set(data, '$.count', json_extract(data, '$.count') + +?, '$.last_at', +?) WHERE sum_key = +?`,
-        )
-        .run(address, count, last, prefix + name)).changes > 0
-    );
+    const known = db.sql('SELECT data FROM audit WHERE sum_key = +?', 'column');
+    const text = (yield* known.get(prefix + name)) as string | undefined;
+    if (text === undefined) return false;
+    const data = JSON.parse(text) as { count: number };
+    const update = db.sql('UPDATE audit SET address = +?, data = +? WHERE sum_key = +?');
+    const added = { ...data, count: data.count + count, last_at: last };
+    yield* update.run(address, JSON.stringify(added), prefix + name);
+    return true;
   };
   if (yield* addTo(network)) return;
   const range = "SELECT count(*) AS n FROM audit WHERE sum_key >= +? AND sum_key < +? || '~'";

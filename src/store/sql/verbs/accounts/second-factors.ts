@@ -15,7 +15,7 @@ export function secondFactorVerbs(db: Transaction): Work<SecondFactorStore> {
         `INSERT INTO second_factors (user_id, master_key_id, sealed, last_step, created_at) VALUES (+?, +?, +?, 0, +?)
            ON CONFLICT (user_id) DO UPDATE SET master_key_id = excluded.master_key_id, sealed = excluded.sealed,
              last_step = 0, created_at = excluded.created_at
-           WHERE confirmed_at IS NULL`,
+           WHERE second_factors.confirmed_at IS NULL`,
       );
       return (yield* begin.run(toId(userId), masterKeyId, sealed, at)).changes === 1;
     },

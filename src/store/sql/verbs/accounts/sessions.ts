@@ -3,7 +3,7 @@
 import type { Session, SessionStore, Visitor } from '../../../accounts.ts';
 import type { Steps } from '../../steps.ts';
 import type { Transaction, Work } from '../../transaction.ts';
-import { fromId, type Row, toId } from '../../values.ts';
+import { fromId, NO_LIMIT, type Row, toId } from '../../values.ts';
 import { readTenant } from './tenants.ts';
 import { readUser } from './users.ts';
 
@@ -60,7 +60,7 @@ function* createSession(db: Transaction, session: Session, maxLive: number): Ste
   yield* db
     .sql(
       `DELETE FROM sessions WHERE user_id = +@user AND id IN
-       (SELECT id FROM sessions WHERE user_id = +@user ORDER BY id DESC LIMIT -1 OFFSET +@maxLive)`,
+       (SELECT id FROM sessions WHERE user_id = +@user ORDER BY id DESC LIMIT ${NO_LIMIT} OFFSET +@maxLive)`,
     )
     .run({ user, maxLive });
   return true;

@@ -90,7 +90,7 @@ function* readRecentResults(db: Transaction, tenantId: string, window: number): 
       `SELECT count(*) AS messages, count(*) FILTER (WHERE bounce = 'hard') AS hard,
          count(*) FILTER (WHERE complained = 1) AS complaints
        FROM (SELECT bounce, complained FROM messages WHERE tenant_id = +? AND finished_at IS NOT NULL
-             ORDER BY id DESC LIMIT +?)`,
+             ORDER BY id DESC LIMIT +?) last`,
     )
     .get(toId(tenantId), window)) as { messages: number; hard: number; complaints: number };
   return { messages: row.messages, hardBounces: row.hard, complaints: row.complaints };
@@ -199,7 +199,7 @@ export function keyUseVerbs(db: Transaction): Work<KeyUseStore> {
 function* note(db: Transaction, uses: readonly KeyUse[]): Steps<void> {
   const insert = db.sql(
     `INSERT INTO api_key_uses (key_id, tenant_id, last_used_at) SELECT id, tenant_id, +@at FROM api_keys WHERE id = +@key
-     ON CONFLICT (key_id) DO UPDATE SET last_used_at = max(last_used_at, excluded.last_used_at)`,
+     ON CONFLICT (key_id) DO UPDATE SET last_used_at = max(api_key_uses.last_used_at, excluded.last_used_at)`,
   );
   for (const { keyId, at } of uses) yield* insert.run({ key: toId(keyId), at });
 }

@@ -16,7 +16,7 @@ export function certificateVerbs(db: Transaction): Work<CertificateStore> {
       yield* db
         .sql(
           `INSERT INTO certificates (directory, names, failures, next_attempt_at) VALUES (+?, +?, 1, +?)
-           ON CONFLICT DO UPDATE SET failures = failures + 1, next_attempt_at = excluded.next_attempt_at,
+           ON CONFLICT (directory, names) DO UPDATE SET failures = certificates.failures + 1, next_attempt_at = excluded.next_attempt_at,
              failure = NULL, failed_at = NULL`,
         )
         .run(directory, names, nextAttemptAt);
@@ -57,7 +57,7 @@ function* keepCertificate(
       `INSERT INTO certificates
        (directory, names, chain, key_master_id, key_sealed, not_before, not_after, failures, next_attempt_at)
        VALUES (+?, +?, +?, +?, +?, +?, +?, 0, +?)
-       ON CONFLICT DO UPDATE SET chain = excluded.chain, key_master_id = excluded.key_master_id,
+       ON CONFLICT (directory, names) DO UPDATE SET chain = excluded.chain, key_master_id = excluded.key_master_id,
          key_sealed = excluded.key_sealed, not_before = excluded.not_before, not_after = excluded.not_after,
          order_url = NULL, order_key_master_id = NULL, order_key_sealed = NULL, failures = 0,
          next_attempt_at = excluded.next_attempt_at, failure = NULL, failed_at = NULL`,

@@ -210,9 +210,9 @@ function* recordChecks(
   yield* db
     .sql(
       `INSERT INTO domain_checks (domain_id, tenant_id, checked_at, checks)
-     SELECT id, tenant_id, +@at, +@checks FROM domains WHERE tenant_id = +@tenant AND id = +@domain
+     SELECT id, tenant_id, CAST(+@at AS BIGINT), CAST(+@checks AS TEXT) FROM domains WHERE tenant_id = +@tenant AND id = +@domain
      ON CONFLICT (domain_id) DO UPDATE SET checked_at = excluded.checked_at, checks = excluded.checks
-     WHERE excluded.checked_at >= checked_at`,
+     WHERE excluded.checked_at >= domain_checks.checked_at`,
     )
     .run({ tenant: toId(of.tenantId), domain: toId(of.domainId), at, checks: JSON.stringify(checks) });
 }

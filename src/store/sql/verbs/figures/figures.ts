@@ -50,7 +50,7 @@ const ADD = `
   INSERT INTO chart_figures (tenant_id, hour, provider, ${COLUMN_LIST.join(', ')})
   VALUES (+?, +?, +?, ${COLUMN_LIST.map(() => '+?').join(', ')})
   ON CONFLICT (tenant_id, hour, provider)
-  DO UPDATE SET ${COLUMN_LIST.map((column) => `${column} = ${column} + excluded.${column}`).join(', ')}`;
+  DO UPDATE SET ${COLUMN_LIST.map((column) => `${column} = chart_figures.${column} + excluded.${column}`).join(', ')}`;
 
 /** For the verb that accepts messages: one write per tenant and hour for everything that is committed together. */
 export function countAccepted(db: Transaction, { tenantId, acceptedAt }: NewSubmission, messages: number): void {
@@ -59,7 +59,7 @@ export function countAccepted(db: Transaction, { tenantId, acceptedAt }: NewSubm
     yield* db
       .sql(
         `INSERT INTO chart_figures (tenant_id, hour, provider, accepted) VALUES (+?, +?, '${UNKNOWN_PROVIDER}', +?)
-       ON CONFLICT (tenant_id, hour, provider) DO UPDATE SET accepted = accepted + excluded.accepted`,
+       ON CONFLICT (tenant_id, hour, provider) DO UPDATE SET accepted = chart_figures.accepted + excluded.accepted`,
       )
       .run(toId(tenantId), hour, sum);
   });
@@ -167,21 +167,21 @@ const FIGURE = `
       CASE WHEN NOT json_valid(e.data) THEN 'bouncedSoft' WHEN e.data ->> '$.bounce.type' = 'hard' THEN 'bouncedHard'
         WHEN e.data ->> '$.bounce.type' = 'block' THEN 'bouncedBlock' ELSE 'bouncedSoft' END
     WHEN 'email.opened' THEN
-      CASE WHEN NOT json_valid(e.data) OR NOT coalesce(e.data ->> '$.open.first', 0) THEN NULL
-        WHEN e.data ->> '$.open.machine' THEN 'openedByMachine' ELSE 'opened' END
+      CASE WHEN NOT json_valid(e.data) OR coalesce(CAST(e.data ->> '$.open.first' AS TEXT), '0') <> '1' THEN NULL
+        WHEN CAST(e.data ->> '$.open.machine' AS TEXT) = '1' THEN 'openedByMachine' ELSE 'opened' END
     WHEN 'email.clicked' THEN
-      CASE WHEN NOT json_valid(e.data) THEN NULL WHEN e.data ->> '$.click.first' THEN 'clicked' END
+      CASE WHEN NOT json_valid(e.data) THEN NULL WHEN CAST(e.data ->> '$.click.first' AS TEXT) = '1' THEN 'clicked' END
   END`;
 
 /** Bounces of delivered messages, by a bounce report. A report can also end a message whose final reply was lost. */
 const LATER = `
   CASE WHEN e.type <> 'email.bounced' OR NOT json_valid(e.data) THEN 0
-    WHEN e.data ->> '$.bounce.source' = 'dsn' THEN
-      EXISTS (SELECT 1 FROM events d WHERE d.message_id = e.message_id AND d.type = 'email.delivered')
+    WHEN e.data ->> '$.bounce.source' = 'dsn'
+      AND EXISTS (SELECT 1 FROM events d WHERE d.message_id = e.message_id AND d.type = 'email.delivered') THEN 1
     ELSE 0 END`;
 
 /** A look for the name is cheaper than reading the JSON of events that have none. */
-const TAGS = `CASE WHEN instr(e.data, '"tags":') AND json_valid(e.data) THEN e.data -> '$.tags' END`;
+const TAGS = `CASE WHEN instr(e.data, '"tags":') > 0 AND json_valid(e.data) THEN e.data -> '$.tags' END`;
 
 /**
  * The single writer assigns seq in its transactions, so no event can appear before one that was seen. The provider is
@@ -195,7 +195,7 @@ const next = (tags: string) => `
       ${LATER} AS later
     FROM events e LEFT JOIN messages m ON m.id = e.message_id LEFT JOIN lanes l ON l.id = m.lane
       LEFT JOIN groups_of_domains g ON g.domain = l.domain
-    WHERE e.seq > +? ORDER BY e.seq LIMIT +?)
+    WHERE e.seq > +? ORDER BY e.seq LIMIT +?) counted
   GROUP BY tenant, hour, provider, source, figure, tags`;
 const NEXT = { plain: next('NULL'), tagged: next(TAGS) };
 

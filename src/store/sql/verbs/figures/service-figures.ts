@@ -50,7 +50,7 @@ const ADD = `
   INSERT INTO service_figures (hour, source, provider, ${COLUMN_LIST.join(', ')})
   VALUES (+?, +?, +?, ${COLUMN_LIST.map(() => '+?').join(', ')})
   ON CONFLICT (hour, source, provider)
-  DO UPDATE SET ${COLUMN_LIST.map((column) => `${column} = ${column} + excluded.${column}`).join(', ')}`;
+  DO UPDATE SET ${COLUMN_LIST.map((column) => `${column} = service_figures.${column} + excluded.${column}`).join(', ')}`;
 
 /** The largest first, so that the rooms of an hour go to receivers of much mail. */
 export function* addServiceSums(db: Transaction, sums: readonly ServiceSum[]): Steps<void> {

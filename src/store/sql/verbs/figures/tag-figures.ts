@@ -169,7 +169,7 @@ const ADD = `
   INSERT INTO tag_figures (tenant_id, step_hours, hour, tag, ${COLUMN_LIST.join(', ')})
   VALUES (+?, +?, +?, +?, ${COLUMN_LIST.map(() => '+?').join(', ')})
   ON CONFLICT (tenant_id, step_hours, hour, tag)
-  DO UPDATE SET ${COLUMN_LIST.map((column) => `${column} = ${column} + excluded.${column}`).join(', ')}`;
+  DO UPDATE SET ${COLUMN_LIST.map((column) => `${column} = tag_figures.${column} + excluded.${column}`).join(', ')}`;
 
 /** What the slice had no room for is not among them. */
 export function* addTagSums(db: Transaction, sums: readonly TagSum[]): Steps<void> {
@@ -239,7 +239,7 @@ function* hasFullDay(db: Queries, tenantId: string, { fromHour, untilHour }: Hou
   const full = db.sql(
     `SELECT 1 FROM (SELECT hour, count(*) AS tags FROM tag_figures
        WHERE tenant_id = +? AND step_hours = ${DAY_HOURS} AND hour >= +? AND hour < +?
-       GROUP BY hour, substr(tag, 1, instr(tag, ':')))
+       GROUP BY hour, substr(tag, 1, instr(tag, ':'))) names
      GROUP BY hour HAVING sum(tags) >= ${TAGS_PER_DAY} OR max(tags) >= ${TAGS_PER_NAME} LIMIT 1`,
   );
   return (yield* full.get(toId(tenantId), dayOf(fromHour), untilHour)) !== undefined;

@@ -50,7 +50,7 @@ export function* addDmarcReport(
   yield* db
     .sql(
       `INSERT INTO dmarc_room (day, organization, bytes) VALUES (+?, +?, +?)
-     ON CONFLICT (day, organization) DO UPDATE SET bytes = bytes + excluded.bytes`,
+     ON CONFLICT (day, organization) DO UPDATE SET bytes = dmarc_room.bytes + excluded.bytes`,
     )
     .run(dayOf(at), report.organization ?? '', fitted.bytes);
   return { objection: null, remark: fitted.remark };

@@ -111,7 +111,7 @@ function* knownRows(
 
 function* rowsOf(db: Transaction, { report, limits }: RoomRequest, { domain, day }: DomainDay): Steps<Room[]> {
   const held = db.sql(
-    `SELECT p.organization, total(d.row_count) AS taken FROM dmarc_domain_days d
+    `SELECT p.organization, sum(d.row_count) AS taken FROM dmarc_domain_days d
      CROSS JOIN dmarc_reporters p ON p.id = d.reporter_id
      WHERE d.domain = +? AND d.day = +? AND d.proven = +? GROUP BY p.organization`,
   );

@@ -23,10 +23,10 @@ export function dmarcVerbs(db: Connection): DmarcStore {
   };
 }
 
-const SUMS = `sum(messages) AS messages, sum(iif(dkim = 'pass' OR spf = 'pass', messages, 0)) AS passed,
-  sum(iif(dkim = 'pass', messages, 0)) AS dkim_passed, sum(iif(spf = 'pass', messages, 0)) AS spf_passed,
-  sum(iif(disposition = 'quarantine', messages, 0)) AS quarantined,
-  sum(iif(disposition = 'reject', messages, 0)) AS rejected`;
+const SUMS = `sum(messages) AS messages, sum(CASE WHEN dkim = 'pass' OR spf = 'pass' THEN messages ELSE 0 END) AS passed,
+  sum(CASE WHEN dkim = 'pass' THEN messages ELSE 0 END) AS dkim_passed, sum(CASE WHEN spf = 'pass' THEN messages ELSE 0 END) AS spf_passed,
+  sum(CASE WHEN disposition = 'quarantine' THEN messages ELSE 0 END) AS quarantined,
+  sum(CASE WHEN disposition = 'reject' THEN messages ELSE 0 END) AS rejected`;
 
 const ROWS = 'dmarc_domain_days d CROSS JOIN dmarc_rows r ON r.domain_day_id = d.id';
 

@@ -51,11 +51,13 @@ function* noteInterrupted(db: Transaction, slots: readonly number[], limit: numb
 /** One mail in all these slots: it is processed alone. */
 function* noteTrial(db: Transaction, slots: readonly number[], seq: number | null): Steps<boolean> {
   const inSlots = JSON.stringify(slots);
-  yield* db.sql('DELETE FROM inbound_trials WHERE slot IN (SELECT value FROM json_each(+?))').run(inSlots);
+  yield* db
+    .sql('DELETE FROM inbound_trials WHERE slot IN (SELECT CAST(value AS INTEGER) FROM json_each(+?))')
+    .run(inSlots);
   if (seq === null) return true;
   const note = db.sql(
     `INSERT INTO inbound_trials (slot, mail_seq) SELECT slot, seq FROM inbound_mails
-     WHERE seq = +? AND processed_at IS NULL AND slot IN (SELECT value FROM json_each(+?))`,
+     WHERE seq = +? AND processed_at IS NULL AND slot IN (SELECT CAST(value AS INTEGER) FROM json_each(+?))`,
   );
   return (yield* note.run(seq, inSlots)).changes === 1;
 }

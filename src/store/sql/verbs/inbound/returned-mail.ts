@@ -5,7 +5,7 @@ import { DAY_MS } from '../../../../base/clock.ts';
 import type { InboundKind, ReturnedQuota } from '../../../inbound.ts';
 import type { Steps } from '../../steps.ts';
 import type { Transaction } from '../../transaction.ts';
-import { type Row, toId } from '../../values.ts';
+import { NO_LIMIT, type Row, toId } from '../../values.ts';
 import { ERASED_FOR_ROOM } from './unasked-mail.ts';
 
 /** For each mail that comes in; the next one continues where there is more. */
@@ -25,7 +25,7 @@ export function* classifyReturned(
 ): Steps<'within' | 'beyond' | 'full'> {
   const { mails, size } = (yield* db
     .sql(
-      `SELECT count(*) AS mails, total(m.size_octets) AS size FROM returned_mails r
+      `SELECT count(*) AS mails, coalesce(sum(m.size_octets), 0) AS size FROM returned_mails r
        JOIN inbound_mails m ON m.seq = r.mail_seq WHERE r.message_id = +? AND r.received_at > +? AND r.beyond = ${WITHIN}`,
     )
     .get(toId(limits.messageId), receivedAt - DAY_MS)) as { mails: number; size: number };
@@ -97,7 +97,7 @@ function* forgetNotes(db: Transaction): Steps<void> {
   yield* db
     .sql(
       `DELETE FROM inbound_mails WHERE seq IN
-       (SELECT mail_seq FROM returned_mails WHERE beyond = ${ONLY_NOTED} ORDER BY mail_seq DESC LIMIT -1 OFFSET +?)`,
+       (SELECT mail_seq FROM returned_mails WHERE beyond = ${ONLY_NOTED} ORDER BY mail_seq DESC LIMIT ${NO_LIMIT} OFFSET +?)`,
     )
     .run(MAX_NOTED_BEYOND);
 }

@@ -85,7 +85,7 @@ export function* searchSuppressions(
   const of = [toId(tenantId), ...bounds({ after, prefix, limit: scanned })];
   const rows = (yield* db
     .sql(
-      `SELECT * FROM (SELECT * FROM suppressions WHERE ${within} ORDER BY address LIMIT +?)
+      `SELECT * FROM (SELECT * FROM suppressions WHERE ${within} ORDER BY address LIMIT +?) looked_at
        WHERE reason = coalesce(+?, reason) ORDER BY address LIMIT +?`,
     )
     .all(...of, reason, limit + 1)) as Row[];

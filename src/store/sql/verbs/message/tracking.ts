@@ -68,8 +68,9 @@ function* recordHit(db: Transaction, { id, tenantId }: TrackedMessage, update: H
   const count = db.sql(
     `INSERT INTO link_hits (message_id, link, tenant_id, hits, events, first_at, last_at, last_event_at)
      VALUES (+?, +?, +?, +?, +?, +?, +?, +?)
-     ON CONFLICT (message_id, link) DO UPDATE SET hits = hits + excluded.hits, events = events + excluded.events,
-       last_at = max(last_at, excluded.last_at), last_event_at = coalesce(excluded.last_event_at, last_event_at)`,
+     ON CONFLICT (message_id, link) DO UPDATE SET hits = link_hits.hits + excluded.hits,
+       events = link_hits.events + excluded.events, last_at = max(link_hits.last_at, excluded.last_at),
+       last_event_at = coalesce(excluded.last_event_at, link_hits.last_event_at)`,
   );
   const [events, eventAt] = event === null ? [0, null] : [1, event.at];
   yield* count.run(toId(id), toColumn(link), toId(tenantId), hits, events, firstAt, lastAt, eventAt);

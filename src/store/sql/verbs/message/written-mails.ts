@@ -26,7 +26,7 @@ function* keepPiece(db: Transaction, { tenantId, id, position, bytes, at }: NewP
   const open = db.sql(
     `INSERT INTO written_mails (tenant_id, submission_id, leftover_since) VALUES (+?, +?, +?)
      ON CONFLICT (tenant_id, submission_id) DO UPDATE SET leftover_since = excluded.leftover_since
-       WHERE leftover_since > 0
+       WHERE written_mails.leftover_since > 0
      RETURNING seq`,
     'column',
   );

@@ -81,7 +81,7 @@ function* slotsFor(db: Transaction, request: SlotRequest): Steps<number[]> {
 function* takeSlot(db: Transaction, slot: number, { node, leaseUntil }: SlotRequest): Steps<Owner> {
   const take = db.sql(
     `INSERT INTO slots (slot, node, epoch, lease_until) VALUES (+?, +?, 1, +?)
-     ON CONFLICT (slot) DO UPDATE SET node = excluded.node, epoch = epoch + 1, lease_until = excluded.lease_until
+     ON CONFLICT (slot) DO UPDATE SET node = excluded.node, epoch = slots.epoch + 1, lease_until = excluded.lease_until
      RETURNING epoch`,
     'column',
   );
@@ -126,8 +126,8 @@ function* isSlotIdle(db: Transaction, slot: number): Steps<boolean> {
 function* leadTimer(db: Transaction, { name, node, now, leaseUntil }: LeadRequest): Steps<number | null> {
   const take = db.sql(
     `INSERT INTO timers (name, node, epoch, lease_until) VALUES (+@name, +@node, 1, +@leaseUntil)
-     ON CONFLICT (name) DO UPDATE SET node = excluded.node, epoch = epoch + 1, lease_until = excluded.lease_until
-     WHERE node = excluded.node OR lease_until <= +@now
+     ON CONFLICT (name) DO UPDATE SET node = excluded.node, epoch = timers.epoch + 1, lease_until = excluded.lease_until
+     WHERE timers.node = excluded.node OR timers.lease_until <= +@now
      RETURNING epoch`,
     'column',
   );

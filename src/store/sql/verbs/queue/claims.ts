@@ -216,12 +216,11 @@ async function dueLanes(db: Connection, slots: ReadonlySet<number>): Promise<Lan
 /** One step down the index per lane (a loose index scan), for which SQLite needs a recursive query. */
 function* waitingLanes(db: Transaction, after: number): Steps<Row[]> {
   const rows = db.sql(
-    `WITH RECURSIVE waiting (lane) AS (
-       SELECT min(m.lane) FROM messages m WHERE m.lane > +? AND ${WAITING}
+    `WITH RECURSIVE waiting (lane, number) AS (
+       SELECT min(m.lane), 1 FROM messages m WHERE m.lane > +? AND ${WAITING}
        UNION ALL
-       SELECT (SELECT min(m.lane) FROM messages m WHERE m.lane > waiting.lane AND ${WAITING}) FROM waiting
-       WHERE waiting.lane IS NOT NULL
-       LIMIT +?)
+       SELECT (SELECT min(m.lane) FROM messages m WHERE m.lane > waiting.lane AND ${WAITING}), waiting.number + 1
+       FROM waiting WHERE waiting.lane IS NOT NULL AND waiting.number < +?)
      SELECT w.lane, l.id, l.slot, l.tenant_id, l.domain, CASE WHEN t.status = 'active' THEN
        (SELECT min(m.due_at) FROM messages m WHERE m.lane = w.lane AND ${WAITING}) END AS due_at
      FROM waiting w LEFT JOIN lanes l ON l.id = w.lane LEFT JOIN tenants t ON t.id = l.tenant_id

@@ -31,7 +31,7 @@ function* listSending(
   const rows = db.sql(
     `SELECT m.id, m.attempts, coalesce(l.slot, ${FIRST_SLOT}) AS slot
      FROM messages m LEFT JOIN lanes l ON l.id = m.lane
-     WHERE m.state = 'sending' AND m.id > +? AND coalesce(l.slot, ${FIRST_SLOT}) IN (SELECT value FROM json_each(+?))
+     WHERE m.state = 'sending' AND m.id > +? AND coalesce(l.slot, ${FIRST_SLOT}) IN (SELECT CAST(value AS INTEGER) FROM json_each(+?))
      ORDER BY m.id LIMIT +?`,
   );
   const marks = (yield* rows.all(
@@ -63,11 +63,11 @@ function* returnOrphan(
 /** Steps from lane to lane in the index, which SQLite itself does not do for DISTINCT with a join. */
 function* findOrphanLanes(db: Transaction, after: number, limit: number) {
   const rows = db.sql(
-    `WITH RECURSIVE used(lane) AS (
-       SELECT (SELECT min(m.lane) FROM messages m WHERE ${WAITING} AND m.lane > +@after)
+    `WITH RECURSIVE used (lane, number) AS (
+       SELECT (SELECT min(m.lane) FROM messages m WHERE ${WAITING} AND m.lane > +@after), 1
        UNION ALL
-       SELECT (SELECT min(m.lane) FROM messages m WHERE ${WAITING} AND m.lane > used.lane)
-       FROM used WHERE used.lane IS NOT NULL LIMIT +@limit)
+       SELECT (SELECT min(m.lane) FROM messages m WHERE ${WAITING} AND m.lane > used.lane), used.number + 1
+       FROM used WHERE used.lane IS NOT NULL AND used.number < +@limit)
      SELECT used.lane,
        EXISTS (SELECT 1 FROM lanes l JOIN tenants t ON t.id = l.tenant_id WHERE l.id = used.lane) AS known
      FROM used WHERE used.lane IS NOT NULL`,

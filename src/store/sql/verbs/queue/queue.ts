@@ -242,7 +242,7 @@ function* hasBouncedForAnother(
 ): Steps<boolean> {
   const found = db.sql(
     `SELECT 1 FROM suppressions WHERE address = +? AND reason = 'hard_bounce' AND tenant_id <> +?
-       AND message_id IS NOT NULL AND created_at > +? AND (rule IS NULL OR rule NOT GLOB 'route-*')`,
+       AND message_id IS NOT NULL AND created_at > +? AND (rule IS NULL OR substr(rule, 1, 6) <> 'route-')`,
   );
   return (yield* found.get(address, toId(tenantId), since)) !== undefined;
 }

@@ -3,7 +3,7 @@
 import type { DoubtedReceiver, JudgedMail, ReputationStore } from '../../../suppressions.ts';
 import type { Steps } from '../../steps.ts';
 import type { Transaction, Work } from '../../transaction.ts';
-import { type Row, toId } from '../../values.ts';
+import { BEFORE_ALL_IDS, type Row, toId } from '../../values.ts';
 
 export function reputationVerbs(db: Transaction): Work<ReputationStore> {
   return {
@@ -34,21 +34,21 @@ export function reputationVerbs(db: Transaction): Work<ReputationStore> {
 
 const LAST_MESSAGES = `SELECT recipient, bounce, complained, complaint_weight FROM messages
   WHERE tenant_id = +? AND finished_at IS NOT NULL
-    AND id > coalesce((SELECT last_message FROM tenant_reviews WHERE tenant_id = +?), x'')
+    AND id > coalesce((SELECT last_message FROM tenant_reviews WHERE tenant_id = +?), +?)
   ORDER BY id DESC LIMIT +?`;
 
 function* resultsSinceReview(db: Transaction, tenantId: string, window: number): Steps<JudgedMail> {
   const tenant = toId(tenantId);
   const messages = (yield* db
-    .sql(`SELECT count(*) FROM (${LAST_MESSAGES})`, 'column')
-    .get(tenant, tenant, window)) as number;
+    .sql(`SELECT count(*) FROM (${LAST_MESSAGES}) last`, 'column')
+    .get(tenant, tenant, BEFORE_ALL_IDS, window)) as number;
   const rows = (yield* db
     .sql(
-      `SELECT recipient, bounce IS 'hard' AS hard,
+      `SELECT recipient, bounce = 'hard' AS hard,
          CASE WHEN complained = 1 THEN coalesce(complaint_weight, 1) ELSE 0 END AS weight
-       FROM (${LAST_MESSAGES}) WHERE bounce = 'hard' OR complained = 1`,
+       FROM (${LAST_MESSAGES}) last WHERE bounce = 'hard' OR complained = 1`,
     )
-    .all(tenant, tenant, window)) as Row[];
+    .all(tenant, tenant, BEFORE_ALL_IDS, window)) as Row[];
   const problems = rows.map((row) => ({
     recipient: row.recipient as string,
     isHardBounce: row.hard === 1,
@@ -70,11 +70,11 @@ function* stopForReview(
   yield* db
     .sql(
       `INSERT INTO tenant_reviews (tenant_id, last_message, at, reason)
-     VALUES (+?, coalesce((SELECT max(id) FROM messages WHERE tenant_id = +?), x''), +?, +?)
+     VALUES (+?, coalesce((SELECT max(id) FROM messages WHERE tenant_id = +?), +?), +?, +?)
      ON CONFLICT (tenant_id) DO UPDATE SET last_message = excluded.last_message, at = excluded.at,
        reason = excluded.reason`,
     )
-    .run(tenant, tenant, at, reason);
+    .run(tenant, tenant, BEFORE_ALL_IDS, at, reason);
   return true;
 }
 

@@ -35,7 +35,7 @@ function* holdUnfinished(db: Transaction, { now, notBefore }: { now: number; not
 
 function* countHeld(db: Transaction, most: number): Steps<number> {
   const count = db.sql(
-    'SELECT count(*) FROM (SELECT 1 FROM messages m WHERE m.parked = 1 AND m.last_reason = +? LIMIT +?)',
+    'SELECT count(*) FROM (SELECT 1 FROM messages m WHERE m.parked = 1 AND m.last_reason = +? LIMIT +?) held',
     'column',
   );
   return (yield* count.get(HELD_AFTER_RESTORE, most)) as number;

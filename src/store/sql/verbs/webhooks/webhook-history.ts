@@ -157,7 +157,8 @@ function* replay(
     `INSERT INTO webhook_deliveries (webhook_id, event_seq, tenant_id, state, attempts, due_at)
      VALUES (+@webhook, +@seq, +@tenant, 'due', 0, +@at)
      ON CONFLICT (webhook_id, event_seq) DO UPDATE
-     SET state = 'due', attempts_before = attempts, due_at = excluded.due_at, finished_at = NULL WHERE leased = 0`,
+     SET state = 'due', attempts_before = webhook_deliveries.attempts, due_at = excluded.due_at, finished_at = NULL
+     WHERE webhook_deliveries.leased = 0`,
   );
   if ((yield* restart.run({ webhook, seq: event.seq, tenant, at })).changes === 0) return 'under_way';
   db.dueNotices.note([webhook]);

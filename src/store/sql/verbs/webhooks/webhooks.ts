@@ -156,7 +156,7 @@ function* listSecrets(db: Transaction, of: { tenantId: string; id: string }, now
 function* healthFromRow(db: Transaction, row: Row, maxCounted: number): Steps<WebhookHealth> {
   const count = function* (condition: string) {
     const counted = db.sql(
-      `SELECT count(*) AS count FROM (SELECT 1 FROM webhook_deliveries WHERE webhook_id = +? AND ${condition} LIMIT +?)`,
+      `SELECT count(*) AS count FROM (SELECT 1 FROM webhook_deliveries WHERE webhook_id = +? AND ${condition} LIMIT +?) counted`,
     );
     return ((yield* counted.get(row.id, maxCounted)) as { count: number }).count;
   };

@@ -1,6 +1,5 @@
 // Counters that many verbs of a group change: their changes are summed up and written once.
-import type { Steps } from '../../sql/steps.ts';
-import { perform } from './statements.ts';
+import type { Steps } from './steps.ts';
 
 interface Sum {
   value: number;
@@ -16,8 +15,11 @@ export class GroupSums {
     else this.#sums.set(name, { value: by, write });
   }
 
-  write(): void {
-    for (const { value, write } of this.#sums.values()) perform(write(value));
+  /** In the order of their names: two nodes that change the same counters in different orders would wait for each other. */
+  *write(): Steps<void> {
+    if (this.#sums.size === 0) return;
+    const inOrder = [...this.#sums].sort(([a], [b]) => (a < b ? -1 : 1));
+    for (const [, { value, write }] of inOrder) yield* write(value);
     this.#sums.clear();
   }
 
