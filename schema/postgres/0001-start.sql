@@ -1,8 +1,8 @@
--- The whole schema at the time when PostgreSQL came: what schema/sqlite made in steps up to its number 0039. IDs are 16-byte
+-- The whole schema at the time when PostgreSQL came: what schema/sqlite made in steps up to its number 0040. IDs are 16-byte
 -- UUIDs, times are milliseconds since 1970, lists that nobody searches are JSON text. Rows of tenants carry tenant_id, and
 -- every index over them starts with it. The statements are the same ones that run on SQLite, which decides the types:
 --   * bigint for every integer, flags of 0 and 1 included, since the statements compare them with numbers;
---   * text COLLATE "C", since pages of lists compare texts by their bytes, and must, whatever the database's own collation is;
+--   * text COLLATE "C", since pages of lists compare texts by their bytes, whatever the database's own collation is;
 --   * IDENTITY where the insert assigns the number. It has gaps where a transaction was rolled back.
 --
 -- All of it is in a schema of its own, `postrider`: a database may belong to another program as well, whose tables may have
@@ -12,11 +12,46 @@
 -- Hot tables are vacuumed early: their dead rows are in the way of every look-up. Of those whose few rows are updated all
 -- the time, half of each page stays free, so that the new version of a row stays beside the old one, and no index changes.
 
--- SQLite's max(a, b) and min(a, b): null if one of them is. A name with one argument is still the aggregate.
+-- What SQLite has under these names, so that one text of a statement serves both.
+-- Its max(a, b) and min(a, b) are null if one of them is. A name with one argument is an aggregate; of bytea, PostgreSQL has
+-- those since its version 18.
 CREATE FUNCTION max(a bigint, b bigint) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE
   RETURN CASE WHEN a >= b THEN a WHEN a < b THEN b END;
 CREATE FUNCTION min(a bigint, b bigint) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE
   RETURN CASE WHEN a <= b THEN a WHEN a > b THEN b END;
+CREATE FUNCTION larger(a bytea, b bytea) RETURNS bytea LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+  RETURN CASE WHEN a >= b THEN a ELSE b END;
+CREATE FUNCTION smaller(a bytea, b bytea) RETURNS bytea LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+  RETURN CASE WHEN a <= b THEN a ELSE b END;
+CREATE AGGREGATE max(bytea) (SFUNC = larger, STYPE = bytea, SORTOP = >);
+CREATE AGGREGATE min(bytea) (SFUNC = smaller, STYPE = bytea, SORTOP = <);
+CREATE FUNCTION instr(text text, part text) RETURNS int LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+  RETURN position(part IN text);
+CREATE FUNCTION hex(bytes bytea) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+  RETURN upper(encode(bytes, 'hex'));
+CREATE FUNCTION unhex(digits text) RETURNS bytea LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+  RETURN decode(digits, 'hex');
+
+-- JSON is kept as text, byte for byte as it was stored.
+CREATE FUNCTION json_valid(document text) RETURNS boolean LANGUAGE plpgsql IMMUTABLE STRICT AS $$
+BEGIN
+  RETURN document::json IS NOT NULL;
+EXCEPTION WHEN others THEN
+  RETURN false;
+END $$;
+-- '$.bounce.type', '$.tags."name"', or the name of a member.
+CREATE FUNCTION json_path(path text) RETURNS text[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+  RETURN CASE WHEN left(path, 2) = '$.' THEN string_to_array(replace(substr(path, 3), '"', ''), '.') ELSE ARRAY[path] END;
+CREATE FUNCTION json_part(document text, path text) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+  RETURN (document::json #> json_path(path))::text;
+-- True is 1 and false is 0.
+CREATE FUNCTION json_text(document text, path text) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+  RETURN CASE (document::json #> json_path(path))::text WHEN 'true' THEN '1' WHEN 'false' THEN '0'
+    ELSE document::json #>> json_path(path) END;
+CREATE OPERATOR -> (LEFTARG = text, RIGHTARG = text, FUNCTION = json_part);
+CREATE OPERATOR ->> (LEFTARG = text, RIGHTARG = text, FUNCTION = json_text);
+CREATE FUNCTION json_each(document text) RETURNS TABLE (value text) LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+  AS $$ SELECT json_array_elements_text(document::json) $$;
 
 -- Raised in the transaction of every verb that may change what nodes have cached; read at the start of every group.
 CREATE TABLE config_version (
@@ -515,6 +550,16 @@ CREATE TABLE mail_links (
 CREATE INDEX mail_links_expiry ON mail_links (expires_at);
 CREATE INDEX mail_links_of_tenant ON mail_links (tenant_id, id) WHERE tenant_id IS NOT NULL;
 CREATE INDEX mail_links_of_user ON mail_links (user_id, id) WHERE user_id IS NOT NULL;
+
+-- The daemons that share this store, each with the last time it renewed its slots. One that is being drained hands them
+-- over and takes no others.
+CREATE TABLE nodes (
+  node       text COLLATE "C" PRIMARY KEY,
+  version    text COLLATE "C" NOT NULL,
+  started_at bigint NOT NULL,
+  seen_at    bigint NOT NULL,
+  draining   bigint NOT NULL DEFAULT 0
+) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
 
 -- Who acted on the queue, when, why, and on how many messages.
 CREATE TABLE operator_notes (

@@ -2,13 +2,19 @@
 // drivers look inside.
 
 /** One member for each driver. Plain data, since it is cloned on the way. */
-export type StoreAddress = SqliteAddress;
+export type StoreAddress = SqliteAddress | PostgresAddress;
 
 interface SqliteAddress {
   driver: 'sqlite';
   file: string;
 }
 
-export function sqliteAt(file: string): StoreAddress {
+interface PostgresAddress {
+  driver: 'postgres';
+  /** With the password: it must not get into a log. */
+  url: string;
+}
+
+export function sqliteAt(file: string): SqliteAddress {
   return { driver: 'sqlite', file };
 }

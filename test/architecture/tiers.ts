@@ -36,7 +36,7 @@ export const HOMES: Readonly<Record<string, Home>> = {
 
   store: { tier: 2 },
   // Opens what an address names: everybody else knows the contracts only, so that a second driver can take its place.
-  'store/opening': { tier: 2, siblings: ['store', 'store/sqlite', 'store/sqlite/reading'] },
+  'store/opening': { tier: 2, siblings: ['store', 'store/sqlite', 'store/sqlite/reading', 'store/postgres'] },
   // What the verbs say in SQL, for whichever database runs it.
   'store/sql': { tier: 2, siblings: ['store'], onlyFor: ['store/sqlite', 'store/postgres'] },
   // In this order each room knows those in front of it that it names.

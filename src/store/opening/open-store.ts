@@ -15,6 +15,10 @@ export async function openStore(address: StoreAddress): Promise<Store> {
       const { openSqliteStore } = await import('../sqlite/open.ts');
       return openSqliteStore({ file: address.file });
     }
+    case 'postgres': {
+      const { openPostgresStore } = await import('../postgres/open.ts');
+      return openPostgresStore({ url: address.url });
+    }
   }
 }
 
@@ -38,6 +42,12 @@ export async function openDaemonStore(address: StoreAddress, listener: StoreList
       const onCheckpointFault = (error: unknown) => onBackgroundFault('checkpoints', error);
       return openThreadedStore({ file: address.file, onCheckpointFault, ...others });
     }
+    case 'postgres': {
+      const { openPostgresStore } = await import('../postgres/open.ts');
+      const { onBackgroundFault, onGroup, onFailedCommit } = listener;
+      const onNoticeFault = (error: unknown) => onBackgroundFault('notices to other nodes', error);
+      return openPostgresStore({ url: address.url, onFailedCommit, onNoticeFault, ...(onGroup && { onGroup }) });
+    }
   }
 }
 
@@ -56,6 +66,10 @@ export async function openCourierReads(address: StoreAddress): Promise<CourierRe
         transportSecurity: openTransportSecurityReader(address.file),
       };
     }
+    case 'postgres': {
+      const { openPostgresCourierReads } = await import('../postgres/reads.ts');
+      return openPostgresCourierReads(address.url);
+    }
   }
 }
 
@@ -73,6 +87,10 @@ export async function openPortalReads(
     case 'sqlite': {
       const { openPortalReads: open } = await import('../sqlite/reading/reading.ts');
       return open({ file: address.file, onTrouble });
+    }
+    case 'postgres': {
+      const { openPostgresPortalReads } = await import('../postgres/portal-reads.ts');
+      return openPostgresPortalReads({ url: address.url, onTrouble });
     }
   }
 }
@@ -93,6 +111,10 @@ async function openInspection(address: StoreAddress): Promise<Inspection | null>
     case 'sqlite': {
       const { openInspection: open } = await import('../sqlite/reading/inspection.ts');
       return open(address.file);
+    }
+    case 'postgres': {
+      const { openPostgresInspection } = await import('../postgres/reads.ts');
+      return openPostgresInspection(address.url);
     }
   }
 }

@@ -1,13 +1,7 @@
 // Migrations of PostgreSQL: where they lead, what they refuse, and that many nodes may try at once.
 import fs from 'node:fs';
 import t from 'tap';
-import { connect } from '../../../src/store/postgres/engine/connection.ts';
-import {
-  knownMigrations,
-  migrate,
-  newestSchema,
-  requireCurrent,
-} from '../../../src/store/postgres/engine/migrations.ts';
+import { isMigrated, knownMigrations, migrate, newestSchema } from '../../../src/store/postgres/engine/migrations.ts';
 import { parseServerAddress } from '../../../src/store/postgres/engine/server-address.ts';
 import { postgresMissing, startPostgres } from '../../support/postgres-server.ts';
 import { dumpSchema } from './schema-dump.ts';
@@ -91,17 +85,13 @@ t.test('in a database', { skip: postgresMissing() }, async (t) => {
     );
   });
 
-  t.test('who only reads refuses an older schema, and none', async (t) => {
+  t.test('a command that only reads migrates nothing', async (t) => {
     const { name, address } = await emptyDatabase();
-    const connection = await connect(address, { applicationName: 'a test' });
-    t.teardown(() => connection.end());
-    await t.rejects(requireCurrent(connection, address), {
-      message: /has no tables of Postrider yet: start the daemon/,
-    });
+    t.equal(await isMigrated(address), false);
     await migrate(address);
-    await requireCurrent(connection, address);
-    await server.run(name, `UPDATE postrider.meta SET value = '0' WHERE name = 'schema_version'`);
-    await t.rejects(requireCurrent(connection, address), { message: /was not made by Postrider/ });
+    t.equal(await isMigrated(address), true);
+    await server.run(name, `UPDATE postrider.meta SET value = 'soon' WHERE name = 'schema_version'`);
+    await t.rejects(isMigrated(address), { message: /was not made by Postrider/ });
   });
 
   t.test('a user without rights is told what to grant', async (t) => {

@@ -21,6 +21,12 @@ t.test('nothing is a parameter in strings, quoted names and comments', async (t)
   t.equal(new Statements().of(text).text, text.replace(/\+\?$/, '$1'));
 });
 
+t.test('hints for the planner of SQLite are left out', async (t) => {
+  const text = 'SELECT 1 FROM a x INDEXED BY a_of_b CROSS JOIN b y ON y.id = x.b CROSS JOIN c z WHERE x.c = z.id';
+  const without = 'SELECT 1 FROM a x JOIN b y ON y.id = x.b CROSS JOIN c z WHERE x.c = z.id';
+  t.equal(new Statements().of(text).text, without);
+});
+
 t.test('each text is translated once', async (t) => {
   const statements = new Statements();
   t.equal(statements.of('SELECT +?'), statements.of('SELECT +?'));

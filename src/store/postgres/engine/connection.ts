@@ -32,6 +32,8 @@ export interface ConnectionTerms {
   applicationName: string;
   /** For migrations, which may wait and take long: no timeouts. */
   patient?: boolean;
+  /** For one statement, if less than usual. */
+  statementMs?: number;
   /** How long it may not answer; tests are less patient. */
   silenceMs?: number;
 }
@@ -180,7 +182,7 @@ interface Started {
 async function startClient(
   { user, password, database }: ServerAddress,
   { host, port }: HostAddress,
-  { applicationName, patient = false }: ConnectionTerms,
+  { applicationName, patient = false, statementMs = TIMEOUTS.statementMs }: ConnectionTerms,
   ssl: object | undefined,
 ): Promise<Started> {
   const socket = new Socket();
@@ -198,7 +200,7 @@ async function startClient(
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS,
     lock_timeout: patient ? 0 : TIMEOUTS.lockMs,
-    statement_timeout: patient ? 0 : TIMEOUTS.statementMs,
+    statement_timeout: patient ? 0 : statementMs,
     idle_in_transaction_session_timeout: patient ? 0 : TIMEOUTS.idleMs,
     // pg_temp last: nobody's temporary table is taken for one of ours. Our statements are too short for a compiler.
     options: `-c search_path=${SCHEMA},pg_temp -c jit=off`,

@@ -15,8 +15,8 @@ const SENTENCES: Readonly<Record<string, string>> = {
   '57P01': 'the database server was shut down, or an administrator ended the connection',
   '57P02': 'the database server crashed and is recovering',
   '57P03': 'the database server is starting up or shutting down: try again in a moment',
-  '55P03': 'another transaction held a lock for longer than 2 s',
-  '57014': 'a statement took longer than 10 s and was stopped',
+  '55P03': 'another transaction held a lock for too long',
+  '57014': 'a statement took too long and was stopped',
   '25P03': 'a transaction was idle for too long, so the server ended it',
   '40001': 'other transactions changed the same rows at every try',
   '40P01': 'a deadlock with other transactions occurred at every try',
@@ -73,6 +73,11 @@ export function isDuplicate(error: unknown): boolean {
 /** A newer Postrider has changed a table since this connection prepared a statement: a new connection prepares it anew. */
 export function isOutdatedPlan(error: unknown): boolean {
   return codeOf(error) === '0A000' && (error as { routine?: unknown }).routine === 'RevalidateCachedQuery';
+}
+
+/** A statement took longer than its connection allows. */
+export function wasStopped(error: unknown): boolean {
+  return codeOf(error instanceof Fault ? error.cause : error) === '57014';
 }
 
 /** For the operator. */

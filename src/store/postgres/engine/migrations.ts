@@ -45,12 +45,18 @@ export async function migrate(address: ServerAddress): Promise<string[]> {
   }
 }
 
-/** For who only reads and must not migrate. */
-export async function requireCurrent(connection: PostgresConnection, address: ServerAddress): Promise<void> {
-  const version = await compatibleVersion(connection, address);
-  if (version === newestSchema()) return;
-  const problem = version === 0 ? 'has no tables of Postrider yet' : `has the older schema ${version}`;
-  throw refusal(`the database ${describeServer(address)} ${problem}: start the daemon, which brings it up to date`);
+/** For commands that only read: whether there is anything to read. Refuses an older schema as well, and leaves it as it is. */
+export async function isMigrated(address: ServerAddress): Promise<boolean> {
+  const connection = await connect(address, { applicationName: 'postrider inspection' });
+  try {
+    const version = await compatibleVersion(connection, address);
+    if (version === 0 || version === newestSchema()) return version > 0;
+    throw refusal(
+      `the database ${describeServer(address)} has the older schema ${version}: start the daemon, which brings it up to date`,
+    );
+  } finally {
+    await connection.end();
+  }
 }
 
 async function migrateAlone(connection: PostgresConnection, address: ServerAddress): Promise<string[]> {

@@ -1,5 +1,6 @@
-// From the shared SQL to PostgreSQL's: `+?` becomes `$1`, `$2` and so on, `+@name` one number per name. The text is
-// translated once, and named, so that each connection prepares it once.
+// From the shared SQL to PostgreSQL's: `+?` becomes `$1`, `$2` and so on, `+@name` one number per name. What only tells
+// SQLite's planner how to go about it is left out. The text is translated once, and named, so that each connection prepares
+// it once.
 
 export interface Statement {
   /** Of the prepared statement. */
@@ -24,10 +25,15 @@ export class Statements {
   }
 }
 
+/** An index by its name; and CROSS JOIN with ON, where SQLite keeps the order of the tables. */
+function withoutHints(text: string): string {
+  return text.replace(/ INDEXED BY \w+/g, '').replace(/\bCROSS (JOIN \w+ \w+ ON)\b/g, '$1');
+}
+
 function translate(shared: string, name: string): Statement {
   const names: string[] = [];
   let positions = 0;
-  const text = shared.replace(TOKENS, (token, parameter: string | undefined) => {
+  const text = withoutHints(shared).replace(TOKENS, (token, parameter: string | undefined) => {
     if (token === '+?') return `$${++positions}`;
     if (parameter === undefined) return token;
     if (!names.includes(parameter)) names.push(parameter);

@@ -70,8 +70,8 @@ function* recordRecheck(db: Transaction, claim: ClaimedRecheck, note: RecheckNot
   yield* db
     .sql(
       `UPDATE domains SET last_checked_at = +@at,
-       state = CASE WHEN +@reason IS NULL THEN state ELSE 'failed' END,
-       verified_at = CASE WHEN +@reason IS NULL THEN verified_at END,
+       state = CASE WHEN CAST(+@reason AS TEXT) IS NULL THEN state ELSE 'failed' END,
+       verified_at = CASE WHEN CAST(+@reason AS TEXT) IS NULL THEN verified_at END,
        failure_reason = coalesce(+@reason, failure_reason)
      WHERE tenant_id = +@tenant AND id = +@id`,
     )

@@ -1,0 +1,142 @@
+// Notices between nodes, by LISTEN and NOTIFY on a connection of their own: a NOTIFY takes one lock of the whole server at
+// COMMIT, so it is never sent inside a group, and at most one every 20 ms. Listeners of this process are told directly.
+// A notice may be lost with the connection. Behind them the version of the configuration is asked for every second, which
+// also finds out soon that the connection is dead.
+import { randomUUID } from 'node:crypto';
+import { performance } from 'node:perf_hooks';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { NoticeListener, Notices } from '../../notices.ts';
+import type { ConfigCache } from './config-cache.ts';
+import type { PostgresConnection } from './connection.ts';
+import { READ_VERSION } from './read-pool.ts';
+import type { Session } from './session.ts';
+import type { Statement } from './statements.ts';
+
+const CHANNEL = 'postrider';
+const NOTIFY: Statement = { name: 'notify', text: `SELECT pg_notify('${CHANNEL}', $1)`, names: [] };
+const NOTIFY_EVERY_MS = 20;
+const POLL_MS = 1000;
+/** PostgreSQL allows 8,000 bytes; an ID takes 39. */
+const MAX_IDS = 180;
+
+interface Notice {
+  from: string;
+  webhooksDue?: string[];
+  /** What caches hold may have changed. */
+  configChanged?: true;
+}
+
+export interface NoticesOptions {
+  session: Session;
+  cache: ConfigCache;
+  onFault?(error: unknown): void;
+}
+
+export class PostgresNotices implements Notices {
+  readonly #options: NoticesOptions;
+  readonly #self = randomUUID();
+  readonly #listeners: NoticeListener[] = [];
+  readonly #webhooksDue = new Set<string>();
+  readonly #closing = new AbortController();
+  #configChanged = false;
+  #sending: Promise<void> | null = null;
+  #listening: Promise<void> | null = null;
+
+  constructor(options: NoticesOptions) {
+    this.#options = options;
+  }
+
+  /** Only who listens needs what other nodes say, so a command has no connection for it. */
+  listen(listener: NoticeListener): void {
+    this.#listeners.push(listener);
+    this.#listening ??= this.#keepListening();
+  }
+
+  /** After a commit. */
+  tell({ webhooksDue, configChanged }: { webhooksDue: ReadonlySet<string>; configChanged: boolean }): void {
+    if (this.#closing.signal.aborted || (webhooksDue.size === 0 && !configChanged)) return;
+    if (webhooksDue.size > 0) setImmediate(() => this.#webhooksAreDue([...webhooksDue]));
+    for (const id of webhooksDue) this.#webhooksDue.add(id);
+    this.#configChanged ||= configChanged;
+    this.#sending ??= this.#sendAll();
+  }
+
+  async close(): Promise<void> {
+    await this.#sending;
+    this.#closing.abort();
+    await this.#options.session.close();
+    await this.#listening;
+  }
+
+  #webhooksAreDue(webhookIds: string[]): void {
+    for (const listener of this.#listeners) listener.webhooksDue?.(webhookIds);
+  }
+
+  async #sendAll(): Promise<void> {
+    while (this.#webhooksDue.size > 0 || this.#configChanged) {
+      const notice: Notice = { from: this.#self };
+      if (this.#webhooksDue.size > 0) notice.webhooksDue = [...this.#webhooksDue].slice(0, MAX_IDS);
+      if (this.#configChanged) notice.configChanged = true;
+      for (const id of notice.webhooksDue ?? []) this.#webhooksDue.delete(id);
+      this.#configChanged = false;
+      await this.#send(notice);
+      await this.#pause(NOTIFY_EVERY_MS);
+    }
+    this.#sending = null;
+  }
+
+  async #send(notice: Notice): Promise<void> {
+    try {
+      const connection = await this.#options.session.connection();
+      await connection.send(NOTIFY, [JSON.stringify(notice)], 'arrays');
+    } catch (error) {
+      this.#options.onFault?.(error);
+    }
+  }
+
+  async #keepListening(): Promise<void> {
+    while (!this.#closing.signal.aborted) {
+      try {
+        await this.#listenUntilLost(await this.#options.session.connection());
+      } catch (error) {
+        if (!this.#closing.signal.aborted) this.#options.onFault?.(error);
+      }
+      await this.#pause(POLL_MS);
+    }
+  }
+
+  async #listenUntilLost(connection: PostgresConnection): Promise<void> {
+    connection.onNotice((payload) => this.#hear(payload));
+    await connection.sendText(`LISTEN ${CHANNEL}`);
+    while (!this.#closing.signal.aborted && !connection.isLost) {
+      const askedAt = performance.now();
+      const { rows } = await connection.send(READ_VERSION, [], 'arrays');
+      this.#options.cache.see((rows as number[][])[0]![0]!, askedAt);
+      await this.#pause(POLL_MS);
+    }
+  }
+
+  #hear(payload: string): void {
+    const notice = parseNotice(payload);
+    if (!notice || notice.from === this.#self) return;
+    if (notice.configChanged) this.#options.cache.doubt();
+    if (notice.webhooksDue) this.#webhooksAreDue(notice.webhooksDue);
+  }
+
+  /** Ends early at the close, and keeps no process alive. */
+  async #pause(ms: number): Promise<void> {
+    await pause(ms, undefined, { ref: false, signal: this.#closing.signal }).catch(() => {});
+  }
+}
+
+/** Any client of the database can send on the channel. */
+function parseNotice(payload: string): Notice | null {
+  try {
+    const notice = JSON.parse(payload) as Partial<Notice> | null;
+    if (typeof notice !== 'object' || typeof notice?.from !== 'string') return null;
+    const ids = notice.webhooksDue ?? [];
+    return Array.isArray(ids) && ids.every((id) => typeof id === 'string') ? (notice as Notice) : null;
+  } catch {
+    return null;
+  }
+}

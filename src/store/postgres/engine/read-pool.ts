@@ -1,0 +1,142 @@
+// Connections for reads, apart from the one that writes: a read never waits for a commit. All that a read looks at is from
+// one moment: a transaction that begins with its first statement, so that a read which the cache answers asks nothing.
+import { performance } from 'node:perf_hooks';
+import { Fault } from '../../../base/errors.ts';
+import type { Steps } from '../../sql/steps.ts';
+import { type CacheView, type ConfigCache, NO_CACHE } from './config-cache.ts';
+import type { Answer, ConnectionTerms, PostgresConnection } from './connection.ts';
+import { isConnectionLost, isOutdatedPlan, storeFault } from './database-fault.ts';
+import type { ServerAddress } from './server-address.ts';
+import { Session } from './session.ts';
+import type { Statement } from './statements.ts';
+import type { Scope, VerbRunner } from './verb-runner.ts';
+
+const MAX_CONNECTIONS = 4;
+const BEGIN = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
+export const READ_VERSION: Statement = {
+  name: 'config_version',
+  text: 'SELECT version FROM config_version',
+  names: [],
+};
+
+interface ReadPoolOptions {
+  address: ServerAddress;
+  terms: ConnectionTerms;
+  /** Null: its reads look for themselves. */
+  cache: ConfigCache | null;
+  maxConnections?: number;
+}
+
+export class ReadPool {
+  readonly #address: ServerAddress;
+  readonly #terms: ConnectionTerms;
+  readonly #idle: Session[] = [];
+  readonly #all: Session[] = [];
+  readonly #waiting: ((session: Session) => void)[] = [];
+  readonly #cache: ConfigCache | null;
+  readonly #maxConnections: number;
+  #closing: Promise<void> | null = null;
+  #allGivenBack: (() => void) | null = null;
+
+  constructor({ address, terms, cache, maxConnections = MAX_CONNECTIONS }: ReadPoolOptions) {
+    this.#address = address;
+    this.#terms = terms;
+    this.#cache = cache;
+    this.#maxConnections = maxConnections;
+  }
+
+  async read<T>(runner: VerbRunner, work: () => Steps<T>): Promise<T> {
+    try {
+      return await this.#readOnce(runner, work);
+    } catch (error) {
+      if (!isConnectionLost(error) && !isOutdatedPlan(error)) throw storeFault(error);
+      return await this.#readOnce(runner, work).catch((again) => Promise.reject(storeFault(again)));
+    }
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    if (this.#idle.length < this.#all.length) await new Promise<void>((resolve) => (this.#allGivenBack = resolve));
+    await Promise.all(this.#all.map((session) => session.close()));
+  }
+
+  async #readOnce<T>(runner: VerbRunner, work: () => Steps<T>): Promise<T> {
+    if (this.#closing) throw new Fault('the store is closed');
+    const transaction = new ReadTransaction({ take: () => this.#take(), giveBack: (one) => this.#giveBack(one) });
+    try {
+      if (this.#cache?.isOld) await transaction.check(this.#cache);
+      if (this.#cache) transaction.cache = this.#cache.view();
+      const answer = await runner.run(work, transaction);
+      transaction.end('COMMIT');
+      return answer;
+    } catch (error) {
+      transaction.end('ROLLBACK', isOutdatedPlan(error));
+      throw error;
+    }
+  }
+
+  async #take(): Promise<Session> {
+    const idle = this.#idle.pop();
+    if (idle) return idle;
+    if (this.#all.length >= this.#maxConnections) return new Promise((resolve) => this.#waiting.push(resolve));
+    const session = new Session(this.#address, this.#terms);
+    this.#all.push(session);
+    return session;
+  }
+
+  #giveBack(session: Session): void {
+    const next = this.#waiting.shift();
+    if (next) next(session);
+    else this.#idle.push(session);
+    if (this.#idle.length === this.#all.length) this.#allGivenBack?.();
+  }
+}
+
+interface Lender {
+  take(): Promise<Session>;
+  giveBack(session: Session): void;
+}
+
+class ReadTransaction implements Scope {
+  readonly sums = null;
+  readonly webhooksDue = new Set<string>();
+  cache: CacheView = NO_CACHE;
+  readonly #lender: Lender;
+  #session: Session | null = null;
+  #connection: PostgresConnection | null = null;
+
+  constructor(lender: Lender) {
+    this.#lender = lender;
+  }
+
+  async send(statement: Statement, values: unknown[], rows: 'objects' | 'arrays'): Promise<Answer> {
+    const connection = this.#connection ?? (await this.#begin());
+    return connection.send(statement, values, rows);
+  }
+
+  async check(cache: ConfigCache): Promise<void> {
+    const askedAt = performance.now();
+    const { rows } = await this.send(READ_VERSION, [], 'arrays');
+    cache.see((rows as number[][])[0]![0]!, askedAt);
+  }
+
+  /** Nobody waits for it: what was read is committed already. */
+  end(how: 'COMMIT' | 'ROLLBACK', drop = false): void {
+    if (!this.#session) return;
+    if (drop) this.#session.drop();
+    else this.#connection?.sendText(how).catch(() => {}); // the connection is lost, and the next read opens another one
+    this.#lender.giveBack(this.#session);
+    this.#session = null;
+  }
+
+  async #begin(): Promise<PostgresConnection> {
+    this.#session = await this.#lender.take();
+    this.#connection = await this.#session.connection();
+    this.#connection.sendText(BEGIN).catch(() => {}); // the statement behind it fails as well
+    return this.#connection;
+  }
+}

@@ -1,0 +1,215 @@
+// The one connection of a node that writes. Verbs that wait when the one before has ended are a group: they run one after
+// the other in one transaction, committed at once, and none is answered before that commit. A verb of the kind `write`
+// changes what is cached, and is a transaction alone, in its place in the queue.
+import { performance } from 'node:perf_hooks';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Fault } from '../../../base/errors.ts';
+import { GroupSums } from '../../sql/group-sums.ts';
+import type { Steps } from '../../sql/steps.ts';
+import type { VerbKind } from '../../verbs.ts';
+import { type CacheView, type ConfigCache, NO_CACHE } from './config-cache.ts';
+import { isConflict, isConnectionLost, isDuplicate, isOutdatedPlan, storeFault } from './database-fault.ts';
+import type { Session } from './session.ts';
+import type { VerbRunner } from './verb-runner.ts';
+import { WriteTransaction } from './write-transaction.ts';
+
+export type WritingKind = Exclude<VerbKind, 'read' | 'slices'>;
+
+export interface GroupStats {
+  verbs: number;
+  elapsedMs: number;
+}
+
+export interface WritingOptions {
+  onGroup?(stats: GroupStats): void;
+  /** A group could not be committed, and none of its verbs on its own either. */
+  onFailedCommit?(error: unknown): void;
+  /** Only that of tests is not by chance. */
+  random?(): number;
+}
+
+interface WritingParts extends WritingOptions {
+  session: Session;
+  runner: VerbRunner;
+  cache: ConfigCache;
+  onCommitted(facts: { webhooksDue: ReadonlySet<string>; configChanged: boolean }): void;
+}
+
+interface Verb {
+  work: () => Steps<unknown>;
+  kind: WritingKind;
+  resolve(value: unknown): void;
+  reject(reason: unknown): void;
+}
+
+/** `verb` is whose statement or code failed; undefined: it was the transaction. */
+type Outcome = { answers: unknown[] } | { error: unknown; verb?: Verb };
+
+const GROUP_MAX_VERBS = 1000;
+/** With conflicts, lost connections, or a verb less. */
+const GROUP_TRIES = 4;
+const VERB_TRIES = 12;
+const RETRY_FIRST_MS = 4;
+const RETRY_LONGEST_MS = 250;
+
+/**
+ * A group that fails is rolled back. Conflicts with other nodes and lost connections try it again as a whole; a verb that
+ * itself fails leaves it. What does not get anywhere that way runs verb by verb, each with tries of its own.
+ */
+export class WritingConnection {
+  readonly #parts: WritingParts;
+  readonly #random: () => number;
+  #waiting: Verb[] = [];
+  #running: Promise<void> | null = null;
+  #closed = false;
+
+  constructor(parts: WritingParts) {
+    this.#parts = parts;
+    this.#random = parts.random ?? Math.random;
+  }
+
+  write<T>(kind: WritingKind, work: () => Steps<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      if (this.#closed) return reject(new Fault('the store is closed'));
+      this.#waiting.push({ work, kind, resolve: resolve as (value: unknown) => void, reject });
+      this.#running ??= this.#runAll();
+    });
+  }
+
+  /** Rejects new verbs, commits those that wait, then closes. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#running;
+    await this.#parts.session.close();
+  }
+
+  async #runAll(): Promise<void> {
+    // What comes in the same turn of the event loop belongs together.
+    await new Promise((resolve) => setImmediate(resolve));
+    while (this.#waiting.length > 0) await this.#runGroup(this.#takeGroup());
+    this.#running = null;
+  }
+
+  #takeGroup(): Verb[] {
+    const max = Math.min(this.#waiting.length, GROUP_MAX_VERBS);
+    let size = 0;
+    while (size < max && this.#waiting[size]!.kind !== 'write') size++;
+    return this.#waiting.splice(0, Math.max(1, size));
+  }
+
+  async #runGroup(group: Verb[]): Promise<void> {
+    const started = performance.now();
+    const { committed, left, error } = await this.#tryTogether(group);
+    let done = committed;
+    for (const verb of left) if (await this.#runAlone(verb)) done++;
+    if (done > 0) this.#parts.onGroup?.({ verbs: group.length, elapsedMs: performance.now() - started });
+    else this.#parts.onFailedCommit?.(error);
+  }
+
+  /** `left`: who has no answer yet. */
+  async #tryTogether(group: Verb[]): Promise<{ committed: number; left: Verb[]; error: unknown }> {
+    const failed: Verb[] = [];
+    let verbs = group;
+    let error: unknown = null;
+    for (let tries = 1; verbs.length > 1 && tries <= GROUP_TRIES; tries++) {
+      const outcome = await this.#attempt(verbs);
+      if ('answers' in outcome) return { committed: verbs.length, left: failed, error };
+      error = outcome.error;
+      if (isHopeless(outcome)) {
+        for (const verb of group) verb.reject(storeFault(error));
+        return { committed: 0, left: [], error };
+      }
+      if (isConflict(error) || isConnectionLost(error)) await this.#waitBefore(tries);
+      else if (!outcome.verb) break;
+      else {
+        failed.push(outcome.verb);
+        verbs = verbs.filter((verb) => verb !== outcome.verb);
+      }
+    }
+    return { committed: 0, left: group, error };
+  }
+
+  /** Whether it is committed. */
+  async #runAlone(verb: Verb): Promise<boolean> {
+    for (let tries = 1; ; tries++) {
+      const outcome = await this.#attempt([verb]);
+      if ('answers' in outcome) return true;
+      const { error } = outcome;
+      if (!isWorthRetrying(error) || tries === VERB_TRIES) {
+        verb.reject(storeFault(error));
+        return false;
+      }
+      await this.#waitBefore(tries);
+    }
+  }
+
+  /** Runs and commits them, and answers them when that succeeded. */
+  async #attempt(verbs: Verb[]): Promise<Outcome> {
+    const { session, cache } = this.#parts;
+    let transaction: WriteTransaction;
+    try {
+      transaction = await WriteTransaction.begin(session, cache);
+    } catch (error) {
+      if (error instanceof Fault) this.#rejectWaiting(error);
+      return { error };
+    }
+    const outcome = await this.#runIn(transaction, verbs);
+    if ('answers' in outcome) {
+      for (const [at, verb] of verbs.entries()) verb.resolve(outcome.answers[at]);
+      return outcome;
+    }
+    if (isOutdatedPlan(outcome.error)) session.drop();
+    else transaction.rollBack();
+    return outcome;
+  }
+
+  async #runIn(transaction: WriteTransaction, verbs: Verb[]): Promise<Outcome> {
+    const { runner, cache, onCommitted } = this.#parts;
+    const changesConfig = verbs[0]!.kind === 'write';
+    const group = changesConfig ? null : cache.groupView();
+    const view: CacheView = group ?? NO_CACHE;
+    const [sums, webhooksDue] = [new GroupSums(), new Set<string>()];
+    const send = transaction.send.bind(transaction);
+    const scope = { send, cache: view, sums, webhooksDue };
+    const answers: unknown[] = [];
+    for (const verb of verbs) {
+      try {
+        answers.push(await runner.run(verb.work, scope));
+      } catch (error) {
+        return { error, verb };
+      }
+    }
+    try {
+      await runner.run(() => sums.write(), scope);
+      const raisedAt = performance.now();
+      const version = changesConfig ? await transaction.raiseVersion() : null;
+      await transaction.commit();
+      if (version !== null) cache.see(version, raisedAt);
+    } catch (error) {
+      return { error };
+    }
+    group?.committed();
+    onCommitted({ webhooksDue, configChanged: changesConfig });
+    return { answers };
+  }
+
+  /** No server to work with was found: whoever waited meanwhile would only wait again, one after the other. */
+  #rejectWaiting(fault: Fault): void {
+    for (const verb of this.#waiting.splice(0)) verb.reject(storeFault(fault));
+  }
+
+  /** Longer with each try, and by chance: two nodes in each other's way must not meet again. */
+  async #waitBefore(tries: number): Promise<void> {
+    const longest = Math.min(RETRY_FIRST_MS * 2 ** tries, RETRY_LONGEST_MS);
+    await pause(longest * this.#random());
+  }
+}
+
+function isWorthRetrying(error: unknown): boolean {
+  return isConflict(error) || isDuplicate(error) || isConnectionLost(error) || isOutdatedPlan(error);
+}
+
+/** No server was found, or nobody knows what became of a COMMIT. A verb's own fault is no reason to give up the others. */
+function isHopeless({ error, verb }: { error: unknown; verb?: Verb }): boolean {
+  return error instanceof Fault && verb === undefined;
+}

@@ -1,0 +1,79 @@
+// The PostgreSQL driver, for every process of every node.
+
+import { bindVerbs, type DeclaredVerb, type Run } from '../sql/bind-verbs.ts';
+import { driverVerbs } from '../sql/driver-verbs.ts';
+import type { Steps } from '../sql/steps.ts';
+import type { Store } from '../store.ts';
+import { ConfigCache } from './engine/config-cache.ts';
+import type { ConnectionTerms } from './engine/connection.ts';
+import { migrate } from './engine/migrations.ts';
+import { PostgresNotices } from './engine/notices.ts';
+import { ReadPool } from './engine/read-pool.ts';
+import { parseServerAddress } from './engine/server-address.ts';
+import { Session } from './engine/session.ts';
+import { VerbRunner } from './engine/verb-runner.ts';
+import { WritingConnection, type WritingOptions } from './engine/writing-connection.ts';
+
+export interface PostgresOptions extends WritingOptions {
+  url: string;
+  /** Notices to or from other nodes do not get through, and are tried again. */
+  onNoticeFault?(error: unknown): void;
+}
+
+interface Running {
+  pool: ReadPool;
+  runner: VerbRunner;
+  writing: WritingConnection;
+}
+
+/** Brings an older schema up to date. */
+export async function openPostgresStore({ url, onNoticeFault, ...options }: PostgresOptions): Promise<Store> {
+  const address = parseServerAddress(url);
+  await migrate(address);
+  const terms = (what: string): ConnectionTerms => ({ applicationName: `postrider ${what}` });
+  const cache = new ConfigCache();
+  const pool = new ReadPool({ address, terms: terms('reads'), cache });
+  const runner: VerbRunner = new VerbRunner((work) => pool.read(runner, work));
+  const notices = new PostgresNotices({
+    session: new Session(address, terms('notices')),
+    cache,
+    ...(onNoticeFault && { onFault: onNoticeFault }),
+  });
+  const session = new Session(address, terms('writes'));
+  const onCommitted = notices.tell.bind(notices);
+  const writing = new WritingConnection({ session, runner, cache, onCommitted, ...options });
+  const running: Running = { pool, runner, writing };
+  return {
+    ...bindVerbs(driverVerbs(runner), (verb) => runOn(running, verb)),
+    notices,
+    ping: () => ping(running),
+    proveWritable: (at) => writing.write('mail', () => noteProof(runner, at)),
+    async close() {
+      await Promise.all([writing.close(), pool.close()]);
+      await notices.close();
+    },
+  };
+}
+
+function runOn({ pool, runner, writing }: Running, verb: DeclaredVerb): Run {
+  if (verb.kind === 'slices') return verb.work;
+  const { kind, work } = verb;
+  if (kind === 'read') return (...args) => pool.read(runner, () => work(...args));
+  return (...args) => writing.write(kind, () => work(...args));
+}
+
+async function ping({ pool, runner }: Running): Promise<boolean> {
+  try {
+    await pool.read(runner, () => runner.sql('SELECT count(*) FROM config_version').get());
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Always the same row: what matters is that a commit reaches the disk. */
+function* noteProof(runner: VerbRunner, at: number): Steps<void> {
+  const note = `INSERT INTO meta (name, value) VALUES ('last_proof_of_writing', +?)
+    ON CONFLICT (name) DO UPDATE SET value = excluded.value`;
+  yield* runner.sql(note).run(String(at));
+}
