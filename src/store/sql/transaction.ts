@@ -14,6 +14,9 @@ export interface Transaction extends Queries {
   /** The time by the clock that all who share the database see, in milliseconds. */
   clock(): Steps<number>;
 
+  /** Space that the database has on its disk already and gives to new rows, as far as it is known. */
+  reusableBytes(): Steps<number>;
+
   /**
    * The result of `look` about tenants, their keys, domains, webhooks and lanes, cached until a verb runs that may change it.
    * Null is not cached.

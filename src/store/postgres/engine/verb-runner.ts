@@ -51,6 +51,11 @@ export class VerbRunner implements Connection {
     return (yield* this.sql(CLOCK, 'column').get()) as number;
   }
 
+  /** Its tables have room that autovacuum has found, but only a look at each page would tell how much. */
+  reusableBytes(): Steps<number> {
+    return this.sql('SELECT 0', 'column').get() as Steps<number>;
+  }
+
   *cached<T>(name: string, look: () => Steps<T>): Steps<T> {
     const { cache } = this.#now();
     const known = cache.get(name);

@@ -69,7 +69,7 @@ function* idsOf(db: Queries, sql: string): Steps<string[]> {
 }
 
 function* readDomains(db: Queries, name: string | null, maxDomains: number): Steps<StoredDomains> {
-  const live = "d.state <> 'revoked' AND (+@name IS NULL OR d.name = +@name)";
+  const live = "d.state <> 'revoked' AND (CAST(+@name AS TEXT) IS NULL OR d.name = +@name)";
   const count = (yield* db.sql(`SELECT count(*) FROM domains d WHERE ${live}`, 'column').get({ name })) as number;
   const rows = (yield* db
     .sql(
@@ -86,9 +86,9 @@ function* readDomains(db: Queries, name: string | null, maxDomains: number): Ste
 }
 
 function* readCertificates(db: Queries, directory: string): Steps<CertificateRecord[]> {
-  return ((yield* db.sql('SELECT * FROM certificates WHERE directory = +?').all(directory)) as Row[]).map(
-    certificateFromRow,
-  );
+  return (
+    (yield* db.sql('SELECT * FROM certificates WHERE directory = +? ORDER BY names').all(directory)) as Row[]
+  ).map(certificateFromRow);
 }
 
 function* readTenants(db: Queries): Steps<Pick<Tenant, 'id' | 'name' | 'status'>[]> {

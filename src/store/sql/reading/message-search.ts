@@ -151,7 +151,7 @@ function* conditionsOf(db: Queries, tenantId: string, search: MessageSearch): St
     if (found.length === 0) return null;
     add(`m.lane IN (${found.map(() => '+?').join(', ')})`, ...found);
   }
-  if (recipient !== undefined) add('m.recipient = +? COLLATE NOCASE', recipient);
+  if (recipient !== undefined) add('lower(m.recipient) = lower(+?)', recipient);
   if (state !== undefined) add('m.state = +?', state);
   if (apiKeyId !== undefined) add('s.api_key_id = +?', toId(apiKeyId));
   if (senderDomain !== undefined) {

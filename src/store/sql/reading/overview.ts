@@ -41,12 +41,12 @@ export const OVERVIEW_QUERIES: Answered<OverviewQueries> = {
 /** Messages are erased some day; their sums stay longer. */
 function* onboardingFacts(db: Queries, tenantId: string): Steps<OnboardingFacts> {
   const facts = db.sql(
-    `SELECT EXISTS (SELECT 1 FROM api_keys WHERE tenant_id = +@tenant AND revoked_at IS NULL) AS hasKey,
+    `SELECT EXISTS (SELECT 1 FROM api_keys WHERE tenant_id = +@tenant AND revoked_at IS NULL) AS "hasKey",
        EXISTS (SELECT 1 FROM messages WHERE tenant_id = +@tenant)
-         OR EXISTS (SELECT 1 FROM chart_figures WHERE tenant_id = +@tenant) AS hasSent,
-       EXISTS (SELECT 1 FROM domains WHERE tenant_id = +@tenant AND state <> 'revoked') AS hasDomain,
-       EXISTS (SELECT 1 FROM domains WHERE tenant_id = +@tenant AND state = 'verified') AS hasVerifiedDomain,
-       EXISTS (SELECT 1 FROM webhooks WHERE tenant_id = +@tenant) AS hasWebhook`,
+         OR EXISTS (SELECT 1 FROM chart_figures WHERE tenant_id = +@tenant) AS "hasSent",
+       EXISTS (SELECT 1 FROM domains WHERE tenant_id = +@tenant AND state <> 'revoked') AS "hasDomain",
+       EXISTS (SELECT 1 FROM domains WHERE tenant_id = +@tenant AND state = 'verified') AS "hasVerifiedDomain",
+       EXISTS (SELECT 1 FROM webhooks WHERE tenant_id = +@tenant) AS "hasWebhook"`,
   );
   const row = (yield* facts.get({ tenant: toId(tenantId) })) as Record<keyof OnboardingFacts, number>;
   return {

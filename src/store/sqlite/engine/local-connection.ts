@@ -7,6 +7,7 @@ import type { Connection } from '../../sql/transaction.ts';
 import { readOrFault } from './database-fault.ts';
 import { openForReading } from './database-file.ts';
 import { DueNotices } from './due-notices.ts';
+import { reusableBytes } from './free-pages.ts';
 import { ReadCache } from './read-cache.ts';
 import { Snapshot } from './snapshot.ts';
 import { answered, perform, Statements } from './statements.ts';
@@ -43,6 +44,10 @@ export class LocalConnection implements Connection {
   /** All who open the file are on one machine. */
   clock(): Steps<number> {
     return answered(Date.now());
+  }
+
+  reusableBytes(): Steps<number> {
+    return reusableBytes(this);
   }
 
   cached<T>(name: string, look: () => Steps<T>): Steps<T> {

@@ -11,8 +11,8 @@ import type { Connection } from '../../sql/transaction.ts';
 import type { VerbKind } from '../../verbs.ts';
 import { isGroupFatal, readOrFault, storeFault } from './database-fault.ts';
 import { DueNotices } from './due-notices.ts';
+import { reusableBytes } from './free-pages.ts';
 import { GroupPace } from './group-pace.ts';
-
 import { ReadCache } from './read-cache.ts';
 import { Snapshot } from './snapshot.ts';
 import { answered, perform, Statements } from './statements.ts';
@@ -104,6 +104,10 @@ export class WritingConnection implements Connection {
   /** All who open the file are on one machine. */
   clock(): Steps<number> {
     return answered(Date.now());
+  }
+
+  reusableBytes(): Steps<number> {
+    return reusableBytes(this);
   }
 
   cached<T>(name: string, look: () => Steps<T>): Steps<T> {

@@ -83,8 +83,8 @@ function* knownProviders(db: Transaction, { hour, source }: ServiceSum): Steps<S
 export function* serviceFiguresOf(db: Queries, _: null, asked: ServiceFiguresAsked): Steps<ServiceFigures> {
   const { fromHour: from, untilHour: until, stepHours: step, source, provider, limit } = asked;
   const inTime = 'hour >= +@from AND hour < +@until';
-  const ofSource = '(+@source IS NULL OR source = +@source)';
-  const ofProvider = '(+@provider IS NULL OR provider = +@provider)';
+  const ofSource = '(CAST(+@source AS TEXT) IS NULL OR source = +@source)';
+  const ofProvider = '(CAST(+@provider AS TEXT) IS NULL OR provider = +@provider)';
   const points = db.sql(
     `SELECT hour - hour % +@step AS step, ${SUM_LIST} FROM service_figures
      WHERE ${inTime} AND ${ofSource} AND ${ofProvider} GROUP BY step ORDER BY step`,

@@ -202,7 +202,9 @@ export function* tagChartOf(
     if (row) points.push({ hour, figures: figuresFromRow(row) });
   }
   const days = db.sql(
-    `SELECT count(*) AS tags, sum(tag >= +@name || ':' AND tag < +@name || ';') AS of_name, max(tag = +@tag) AS has
+    `SELECT count(*) AS tags, 
+       count(*) FILTER (WHERE tag >= CAST(+@name AS TEXT) || ':' AND tag < CAST(+@name AS TEXT) || ';') AS of_name,
+       count(*) FILTER (WHERE tag = +@tag) AS has
      FROM tag_figures WHERE tenant_id = +@tenant AND step_hours = ${DAY_HOURS} AND hour >= +@from AND hour < +@until
      GROUP BY hour`,
   );

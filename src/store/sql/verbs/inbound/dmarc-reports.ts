@@ -33,7 +33,7 @@ export function* addDmarcReport(
   yield* db
     .sql(
       `INSERT INTO dmarc_reports (reporter_id, domain, report_id, begins_at, ends_at, policy, inbound_id, received_at)
-     SELECT +?, +?, +?, +?, +?, +?, id, received_at FROM inbound_mails WHERE seq = +?`,
+     SELECT CAST(+? AS BIGINT), +?, +?, CAST(+? AS BIGINT), CAST(+? AS BIGINT), +?, id, received_at FROM inbound_mails WHERE seq = +?`,
     )
     .run(reporter, domain, reportId, beginsAt, endsAt, JSON.stringify(policy), seq);
   const proven = report.sender === null ? 0 : 1;

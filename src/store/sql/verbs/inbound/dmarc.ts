@@ -24,7 +24,8 @@ export function dmarcVerbs(db: Connection): DmarcStore {
 }
 
 const SUMS = `sum(messages) AS messages, sum(CASE WHEN dkim = 'pass' OR spf = 'pass' THEN messages ELSE 0 END) AS passed,
-  sum(CASE WHEN dkim = 'pass' THEN messages ELSE 0 END) AS dkim_passed, sum(CASE WHEN spf = 'pass' THEN messages ELSE 0 END) AS spf_passed,
+  sum(CASE WHEN dkim = 'pass' THEN messages ELSE 0 END) AS dkim_passed,
+  sum(CASE WHEN spf = 'pass' THEN messages ELSE 0 END) AS spf_passed,
   sum(CASE WHEN disposition = 'quarantine' THEN messages ELSE 0 END) AS quarantined,
   sum(CASE WHEN disposition = 'reject' THEN messages ELSE 0 END) AS rejected`;
 
@@ -149,23 +150,21 @@ function* daysOf(db: Transaction, domain: string, firstDay: string, lastDay: str
 }
 
 function* oneDay(db: Transaction, domain: string, day: string) {
-  const sums = function* (proven: 0 | 1, group: string) {
-    return (yield* db
-      .sql(
-        `SELECT r.source_ip, ${SUMS} FROM ${ROWS} WHERE d.domain = +? AND d.day = +? AND d.proven = ${proven} ${group}`,
-      )
-      .all(domain, day)) as Row[];
-  };
+  const bySource = db.sql(
+    `SELECT r.source_ip, ${SUMS} FROM ${ROWS} WHERE d.domain = +? AND d.day = +? AND d.proven = 1
+     GROUP BY r.source_ip ORDER BY r.source_ip`,
+  );
+  const unproven = db.sql(`SELECT ${SUMS} FROM ${ROWS} WHERE d.domain = +? AND d.day = +? AND d.proven = 0`);
   const byReporter = db.sql(
     `SELECT p.name, p.sender, sum(r.messages) AS messages FROM ${ROWS}
-     CROSS JOIN dmarc_reporters p ON p.id = d.reporter_id WHERE d.domain = +? AND d.day = +? GROUP BY p.id`,
+     CROSS JOIN dmarc_reporters p ON p.id = d.reporter_id WHERE d.domain = +? AND d.day = +? GROUP BY p.id ORDER BY p.id`,
   );
-  const [unproven] = yield* sums(0, '');
+  const sums = (yield* unproven.get(domain, day)) as Row;
   return {
-    bySource: yield* sums(1, 'GROUP BY r.source_ip'),
+    bySource: (yield* bySource.all(domain, day)) as Row[],
     byReporter: (yield* byReporter.all(domain, day)) as Row[],
     // Without any row, the sums are NULL.
-    unprovenSums: unproven && unproven.messages !== null ? sumsFromRow(unproven) : null,
+    unprovenSums: sums.messages === null ? null : sumsFromRow(sums),
   };
 }
 

@@ -130,7 +130,7 @@ function* claimFrom(db: Transaction, { lane, limit, terms }: ClaimRequest, from:
 }
 
 function* openLedger(db: Transaction, mxGroup: string, day: number): Steps<UsageLedger> {
-  const rows = (yield* db.sql('SELECT * FROM source_usage WHERE mx_group = +?').all(mxGroup)) as Row[];
+  const rows = (yield* db.sql('SELECT * FROM source_usage WHERE mx_group = +? ORDER BY address').all(mxGroup)) as Row[];
   return new UsageLedger(db, { mxGroup, day, usages: rows.map(usageFromRow) });
 }
 

@@ -185,7 +185,7 @@ function* makeLaneDue(
   );
   const moved = (yield* update.run({ at, lane, limit })).changes;
   const due = db.sql(
-    `SELECT l.id, l.slot, l.tenant_id, l.domain, +@at AS due_at FROM lanes l WHERE l.id = +@lane AND EXISTS
+    `SELECT l.id, l.slot, l.tenant_id, l.domain, CAST(+@at AS BIGINT) AS due_at FROM lanes l WHERE l.id = +@lane AND EXISTS
        (SELECT 1 FROM messages m WHERE m.lane = l.id AND ${WAITING} AND m.due_at <= +@at)`,
   );
   const row = (yield* due.get({ at, lane })) as Row | undefined;

@@ -39,8 +39,10 @@ export function shapingVerbs(db: Transaction): ShapingVerbs {
 function* loadShaping(db: Transaction, now: number): Steps<ShapingSnapshot> {
   yield* db.sql('DELETE FROM suspensions WHERE until <= +?').run(now);
   yield* forgetFinished(db);
-  const pauses = (yield* db.sql('SELECT * FROM queue_pauses').all()) as Row[];
-  const suspensions = (yield* db.sql('SELECT * FROM suspensions').all()) as Row[];
+  const pauses = (yield* db.sql('SELECT * FROM queue_pauses ORDER BY kind, target').all()) as Row[];
+  const suspensions = (yield* db
+    .sql('SELECT * FROM suspensions ORDER BY mx_group, scope, tenant_id, subject')
+    .all()) as Row[];
   const groups = (yield* db.sql('SELECT mx_group, state FROM group_states').all()) as Row[];
   const paces = (yield* db.sql('SELECT tenant_id, slots FROM tenant_paces').all()) as Row[];
   return {

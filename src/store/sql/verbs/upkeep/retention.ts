@@ -30,10 +30,7 @@ export function retentionVerbs(db: Transaction): Work<RetentionStore> {
       const days = yield* db.sql('SELECT content_days FROM tenants WHERE id = +?', 'column').get(toId(tenantId));
       return (days as number | null | undefined) ?? null;
     },
-    *reusableBytes() {
-      const pages = 'SELECT freelist_count * page_size FROM pragma_freelist_count, pragma_page_size';
-      return (yield* db.sql(pages, 'column').get()) as number;
-    },
+    reusableBytes: () => db.reusableBytes(),
   };
 }
 

@@ -41,7 +41,7 @@ const NEXT_ATTEMPT: Order = {
 const NEWEST_EVENT: Order = {
   at: '0',
   where: 'TRUE',
-  after: 'd.event_seq < +@seq AND +@at IS NOT NULL',
+  after: 'd.event_seq < +@seq AND CAST(+@at AS BIGINT) IS NOT NULL',
   by: 'd.event_seq DESC',
 };
 

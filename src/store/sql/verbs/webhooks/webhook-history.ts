@@ -69,7 +69,7 @@ interface Of {
 
 function* positionOf(db: Transaction, { tenant, webhook }: Of, { eventId, number }: AttemptName) {
   const position = db.sql(
-    `SELECT started_at AS startedAt, event_seq AS seq, number FROM webhook_attempts
+    `SELECT started_at AS "startedAt", event_seq AS seq, number FROM webhook_attempts
      WHERE webhook_id = +? AND number = +? AND tenant_id = +?
        AND event_seq = (SELECT seq FROM events WHERE tenant_id = +? AND id = +?)`,
   );
