@@ -1,8 +1,10 @@
 // Migrations of PostgreSQL: where they lead, what they refuse, and that many nodes may try at once.
 import fs from 'node:fs';
+import Database from 'better-sqlite3';
 import t from 'tap';
 import { isMigrated, knownMigrations, migrate, newestSchema } from '../../../src/store/postgres/engine/migrations.ts';
 import { parseServerAddress } from '../../../src/store/postgres/engine/server-address.ts';
+import { migrate as migrateSqlite } from '../../../src/store/sqlite/engine/migrations.ts';
 import { postgresMissing, startPostgres } from '../../support/postgres-server.ts';
 import { dumpSchema } from './schema-dump.ts';
 
@@ -15,6 +17,27 @@ t.test('migrations are numbered without gaps', async (t) => {
     ALL.map((_, index) => index + 1),
   );
   t.equal(newestSchema(), ALL.length);
+});
+
+t.test('both databases have the same tables and columns', async (t) => {
+  const db = new Database(':memory:');
+  t.teardown(() => void db.close());
+  migrateSqlite(db);
+  const ofSqlite = db
+    .prepare(
+      `SELECT t.name || '.' || c.name FROM pragma_table_list t JOIN pragma_table_info(t.name) c
+       WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite_%'`,
+    )
+    .pluck()
+    .all() as string[];
+  const ofPostgres = GOLDEN.split(/\n{2,}/).flatMap((block) => {
+    const [table, ...lines] = block.split('\n');
+    return lines
+      .flatMap((line) => line.match(/^ {2}([a-z_]+) (?:bigint|bytea|text|double)\b/)?.[1] ?? [])
+      .map((name) => `${table}.${name}`);
+  });
+  const onlyHere = ['config_version.id', 'config_version.version'];
+  t.strictSame(ofPostgres.sort(), [...ofSqlite, ...onlyHere].sort(), 'a migration of one is needed for the other, too');
 });
 
 t.test('in a database', { skip: postgresMissing() }, async (t) => {

@@ -1,9 +1,9 @@
 // Numbered migrations from schema/postgres/NNNN-name.sql, applied in order, all that are due in one transaction. They only
 // add, so that a node of the version before goes on working beside one of this version. One node migrates at a time, under
 // an advisory lock; the others wait for it and find nothing left to do.
-import fs from 'node:fs';
 import { Fault } from '../../../base/errors.ts';
 import { programVersion } from '../../../base/program-version.ts';
+import { type Migration, migrationsIn } from '../../sql/known-migrations.ts';
 import { connect, type PostgresConnection, SCHEMA } from './connection.ts';
 import { codeOf } from './database-fault.ts';
 import { describeServer, type ServerAddress } from './server-address.ts';
@@ -12,22 +12,8 @@ const FOLDER = new URL('../../../../schema/postgres/', import.meta.url);
 /** "POST" in ASCII, as SQLite's application_id: locks of other programs in the same database have other numbers. */
 const LOCK = 0x504f5354;
 
-interface Migration {
-  version: number;
-  name: string;
-  sql: string;
-}
-
 export function knownMigrations(): Migration[] {
-  return fs
-    .readdirSync(FOLDER)
-    .filter((name) => /^\d{4}-[a-z0-9-]+\.sql$/.test(name))
-    .sort()
-    .map((name) => ({
-      version: Number(name.slice(0, 4)),
-      name,
-      sql: fs.readFileSync(new URL(name, FOLDER), 'utf8'),
-    }));
+  return migrationsIn(FOLDER);
 }
 
 export function newestSchema(): number {

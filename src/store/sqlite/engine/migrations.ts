@@ -1,31 +1,17 @@
 // Numbered migrations from schema/sqlite/NNNN-name.sql, applied in order, all that are due in one
 // transaction. The number of the last one is the database's user_version.
-import fs from 'node:fs';
 import Database from 'better-sqlite3';
 import { Fault } from '../../../base/errors.ts';
 import { programVersion } from '../../../base/program-version.ts';
+import { type Migration, migrationsIn } from '../../sql/known-migrations.ts';
 
 const FOLDER = new URL('../../../../schema/sqlite/', import.meta.url);
 
 // Lets `file` and other tools identify the database: "POST" in ASCII.
 const APPLICATION_ID = 0x504f5354;
 
-interface Migration {
-  version: number;
-  name: string;
-  sql: string;
-}
-
 export function knownMigrations(): Migration[] {
-  return fs
-    .readdirSync(FOLDER)
-    .filter((name) => /^\d{4}-[a-z0-9-]+\.sql$/.test(name))
-    .sort()
-    .map((name) => ({
-      version: Number(name.slice(0, 4)),
-      name,
-      sql: fs.readFileSync(new URL(name, FOLDER), 'utf8'),
-    }));
+  return migrationsIn(FOLDER);
 }
 
 export function schemaVersion(db: Database.Database): number {
