@@ -1,13 +1,13 @@
 // The PostgreSQL driver's engine: groups, tries, what is unknown after a lost COMMIT, caches and notices.
 import t, { type Test } from 'tap';
-import { openPostgresStore, type PostgresOptions } from '../../../src/store/postgres/open.ts';
-import type { Store } from '../../../src/store/store.ts';
-import type { Tenant } from '../../../src/store/tenants.ts';
-import { within } from '../../support/patience.ts';
-import { type PostgresServer, postgresMissing, startPostgres } from '../../support/postgres-server.ts';
-import { startTcpProxy } from '../../support/tcp-proxy.ts';
-import { until } from '../../support/until.ts';
-import { Bench, T0 } from '../conformance/harness.ts';
+import { openPostgresStore, type PostgresOptions } from '../../../../src/store/postgres/open.ts';
+import type { Store } from '../../../../src/store/store.ts';
+import type { Tenant } from '../../../../src/store/tenants.ts';
+import { Bench, T0 } from '../../../store/conformance/harness.ts';
+import { within } from '../../../support/patience.ts';
+import { type PostgresServer, postgresMissing, startPostgres } from '../../../support/postgres-server.ts';
+import { startTcpProxy } from '../../../support/tcp-proxy.ts';
+import { until } from '../../../support/until.ts';
 
 const noContents = () => {
   throw new Error('not opened by this test');

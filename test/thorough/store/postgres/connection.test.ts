@@ -2,23 +2,23 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import t, { type Test } from 'tap';
-import { Fault } from '../../../src/base/errors.ts';
-import { connect, type PostgresConnection } from '../../../src/store/postgres/engine/connection.ts';
+import { Fault } from '../../../../src/base/errors.ts';
+import { connect, type PostgresConnection } from '../../../../src/store/postgres/engine/connection.ts';
 import {
   isConflict,
   isConnectionLost,
   isDuplicate,
   isOutdatedPlan,
   storeFault,
-} from '../../../src/store/postgres/engine/database-fault.ts';
-import { parseServerAddress } from '../../../src/store/postgres/engine/server-address.ts';
-import { Session } from '../../../src/store/postgres/engine/session.ts';
-import { closedUrl } from '../../support/free-port.ts';
-import { patience } from '../../support/patience.ts';
-import { postgresMissing, startPostgres } from '../../support/postgres-server.ts';
-import { startTcpProxy } from '../../support/tcp-proxy.ts';
-import { createTestAuthority } from '../../support/test-authority.ts';
-import { testFolder } from '../../support/test-folder.ts';
+} from '../../../../src/store/postgres/engine/database-fault.ts';
+import { parseServerAddress } from '../../../../src/store/postgres/engine/server-address.ts';
+import { Session } from '../../../../src/store/postgres/engine/session.ts';
+import { closedUrl } from '../../../support/free-port.ts';
+import { patience } from '../../../support/patience.ts';
+import { postgresMissing, startPostgres } from '../../../support/postgres-server.ts';
+import { startTcpProxy } from '../../../support/tcp-proxy.ts';
+import { createTestAuthority } from '../../../support/test-authority.ts';
+import { testFolder } from '../../../support/test-folder.ts';
 
 const TERMS = { applicationName: 'a test' };
 

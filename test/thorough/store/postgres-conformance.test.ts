@@ -1,13 +1,13 @@
 // The PostgreSQL driver passes the conformance suite of the store.
 import t, { type Test } from 'tap';
-import { migrate } from '../../src/store/postgres/engine/migrations.ts';
-import { parseServerAddress } from '../../src/store/postgres/engine/server-address.ts';
-import { openPostgresStore } from '../../src/store/postgres/open.ts';
-import { openPostgresPortalReads } from '../../src/store/postgres/portal-reads.ts';
-import { openPostgresCourierReads } from '../../src/store/postgres/reads.ts';
-import type { Store } from '../../src/store/store.ts';
-import { type PostgresServer, postgresMissing, startPostgres } from '../support/postgres-server.ts';
-import { storeConformance } from './conformance/store-conformance.ts';
+import { migrate } from '../../../src/store/postgres/engine/migrations.ts';
+import { parseServerAddress } from '../../../src/store/postgres/engine/server-address.ts';
+import { openPostgresStore } from '../../../src/store/postgres/open.ts';
+import { openPostgresPortalReads } from '../../../src/store/postgres/portal-reads.ts';
+import { openPostgresCourierReads } from '../../../src/store/postgres/reads.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { storeConformance } from '../../store/conformance/store-conformance.ts';
+import { type PostgresServer, postgresMissing, startPostgres } from '../../support/postgres-server.ts';
 
 /** A database for each case, copied from one that was migrated: faster than migrating each. */
 function opener(server: PostgresServer, template: string) {
