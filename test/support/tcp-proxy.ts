@@ -8,6 +8,8 @@ export interface TcpProxy {
   /** Nothing passes in either direction any more, and no connection ends. */
   hold(): void;
   release(): void;
+  /** The next time that a client sends these bytes, they and everything after them are held; settles then. */
+  holdBefore(bytes: string): Promise<void>;
   /** Ends all connections at once, as a crash of the other machine that the network reports. */
   cut(): void;
   /**
@@ -23,6 +25,8 @@ export async function startTcpProxy(t: Test, target: { port: number; host?: stri
   const pairs = new Set<[client: Socket, server: Socket]>();
   let [held, refused] = [false, false];
   let fatal: string | null = null;
+  let gate: { bytes: string; reached(): void } | null = null;
+  const kept: (() => void)[] = [];
   const server = createServer((client) => {
     if (refused) return void client.destroy();
     const upstream = connect(target.port, target.host ?? '127.0.0.1');
@@ -39,7 +43,12 @@ export async function startTcpProxy(t: Test, target: { port: number; host?: stri
         fatal = null;
         cutting = true;
       }
-      upstream.write(chunk);
+      if (!gate || !chunk.includes(gate.bytes)) return void upstream.write(chunk);
+      const { reached } = gate;
+      gate = null;
+      kept.push(() => upstream.write(chunk));
+      setHeld(true);
+      reached();
     });
     upstream.on('data', (chunk) => (cutting ? end() : client.write(chunk)));
     for (const socket of pair) {
@@ -64,7 +73,11 @@ export async function startTcpProxy(t: Test, target: { port: number; host?: stri
   return {
     port: (server.address() as AddressInfo).port,
     hold: () => setHeld(true),
-    release: () => setHeld(false),
+    release() {
+      for (const write of kept.splice(0)) write();
+      setHeld(false);
+    },
+    holdBefore: (bytes) => new Promise((reached) => (gate = { bytes, reached })),
     cut,
     cutAnswerTo: (bytes) => (fatal = bytes),
     refuse: (now) => (refused = now),

@@ -24,6 +24,12 @@ export interface Transaction extends Queries {
   cached<T>(name: string, look: () => Steps<T>): Steps<T>;
 
   /**
+   * From here to its commit no other transaction numbers events: the order of their numbers is the order in which they
+   * are seen, so that whoever reads on after the last one misses none.
+   */
+  beginEvents(): Steps<void>;
+
+  /**
    * For a counter that many verbs of a group change: sums up the changes and writes them once, inside the transaction,
    * before its commit and before any verb of the kind `write`.
    */

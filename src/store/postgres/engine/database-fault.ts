@@ -15,7 +15,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
   '57P01': 'the database server was shut down, or an administrator ended the connection',
   '57P02': 'the database server crashed and is recovering',
   '57P03': 'the database server is starting up or shutting down: try again in a moment',
-  '55P03': 'another transaction held a lock for too long',
+  '55P03': 'another transaction held a lock for too long, at every try',
   '57014': 'a statement took too long and was stopped',
   '25P03': 'a transaction was idle for too long, so the server ended it',
   '40001': 'other transactions changed the same rows at every try',
@@ -62,7 +62,7 @@ export function isConnectionLost(error: unknown): boolean {
 
 /** Another transaction was in the way, and the same work can succeed when it runs again. */
 export function isConflict(error: unknown): boolean {
-  return /^(?:40001|40P01)$/.test(codeOf(error));
+  return /^(?:40001|40P01|55P03)$/.test(codeOf(error));
 }
 
 /** Two transactions looked for the same key, found none and inserted it: the second one then finds it. */

@@ -103,6 +103,7 @@ interface Lender {
 
 class ReadTransaction implements Scope {
   readonly sums = null;
+  readonly hasEvents = false;
   readonly webhooksDue = new Set<string>();
   cache: CacheView = NO_CACHE;
   readonly #lender: Lender;

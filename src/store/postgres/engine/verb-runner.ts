@@ -12,6 +12,9 @@ import { type Statement, Statements, valuesOf } from './statements.ts';
 /** Not that of the transaction's beginning. */
 const CLOCK = 'SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS bigint)';
 
+/** "EVNT" in ASCII. */
+const EVENTS_LOCK = 'SELECT pg_advisory_xact_lock(1163284052)';
+
 /** What a verb's transaction consists of. */
 export interface Scope {
   send(statement: Statement, values: unknown[], rows: 'objects' | 'arrays'): Promise<Answer>;
@@ -20,6 +23,8 @@ export interface Scope {
   sums: GroupSums | null;
   /** Webhooks that have deliveries due when it is committed. */
   webhooksDue: Set<string>;
+  /** Whether it has the lock of events. */
+  hasEvents: boolean;
 }
 
 export class VerbRunner implements Connection {
@@ -64,6 +69,18 @@ export class VerbRunner implements Connection {
     // What does not exist is not cached: requests with random names must not push out the other entries.
     if (found !== null && found !== undefined) cache.set(name, found);
     return found;
+  }
+
+  /**
+   * Held until the commit, from the first event of a transaction on: a number is given before others can see its row, and
+   * without the lock a later one could be seen first. Two transactions that wait for each other here and in a row are a
+   * deadlock, which PostgreSQL ends; the one that it fails is tried again.
+   */
+  *beginEvents(): Steps<void> {
+    const scope = this.#now();
+    if (scope.hasEvents) return;
+    yield* this.sql(EVENTS_LOCK).get();
+    scope.hasEvents = true;
   }
 
   addUp(name: string, by: number, write: (sum: number) => Steps<void>): void {

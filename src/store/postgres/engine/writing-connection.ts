@@ -170,7 +170,7 @@ export class WritingConnection {
     const view: CacheView = group ?? NO_CACHE;
     const [sums, webhooksDue] = [new GroupSums(), new Set<string>()];
     const send = transaction.send.bind(transaction);
-    const scope = { send, cache: view, sums, webhooksDue };
+    const scope = { send, cache: view, sums, webhooksDue, hasEvents: false };
     const answers: unknown[] = [];
     for (const verb of verbs) {
       try {

@@ -50,6 +50,10 @@ export class LocalConnection implements Connection {
     return reusableBytes(this);
   }
 
+  beginEvents(): never {
+    throw new Error('this connection only reads');
+  }
+
   cached<T>(name: string, look: () => Steps<T>): Steps<T> {
     return this.#cache.cached(name, look);
   }

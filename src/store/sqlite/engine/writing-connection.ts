@@ -110,6 +110,11 @@ export class WritingConnection implements Connection {
     return reusableBytes(this);
   }
 
+  /** A transaction that writes is alone. */
+  beginEvents(): Steps<void> {
+    return answered(undefined);
+  }
+
   cached<T>(name: string, look: () => Steps<T>): Steps<T> {
     return this.#cache.cached(name, look);
   }

@@ -1,5 +1,6 @@
 // The PostgreSQL driver's engine: groups, tries, what is unknown after a lost COMMIT, caches and notices.
 import t, { type Test } from 'tap';
+import type { Domain } from '../../../../src/store/domains.ts';
 import { openPostgresStore, type PostgresOptions } from '../../../../src/store/postgres/open.ts';
 import type { Store } from '../../../../src/store/store.ts';
 import type { Tenant } from '../../../../src/store/tenants.ts';
@@ -125,6 +126,38 @@ t.test('with a server', { skip: postgresMissing() }, async (t) => {
     );
     await Promise.all(calls);
     t.equal(await one.store.figures.countOpenMessages(), 60);
+  });
+
+  t.test('an event is not seen before one with a smaller number', async (t) => {
+    const proxy = await startTcpProxy(t, server);
+    const name = await server.createDatabase();
+    const near = benchOf(await openAt(t, server.url(name)));
+    const far = await openAt(t, server.url(name).replace(`:${server.port}/`, `:${proxy.port}/`));
+    const { tenant, domain } = await near.sender('acme.test');
+    const other = await near.verifiedDomain(tenant.id, 'second.test');
+    const happenOn = async (store: Store, of: Domain) => {
+      const message = await near.sending(of, 'a@x.test');
+      const event = near.event('email.delivered');
+      return () => store.queue.record([near.attempted(message, { to: 'delivered' }, event)]).then(() => event.id);
+    };
+    const [first, second] = [await happenOn(far, domain), await happenOn(near.store, other)];
+    const held = proxy.holdBefore('COMMIT');
+    const ids = [first()];
+    await held;
+    ids.push(second());
+    let isThrough = false;
+    void ids[1]!.then(() => (isThrough = true));
+    const waits = `SELECT 1 FROM pg_locks WHERE NOT granted AND locktype = 'advisory'`;
+    await until(
+      'the second one waits, or is through',
+      async () => isThrough || (await server.run(name, waits)).rowCount,
+    );
+    const page = await near.store.events.listEvents(tenant.id, { after: null, limit: 10 });
+    proxy.release();
+    const all = await Promise.all(ids);
+    t.strictSame(page, [], 'or whoever reads on after the second one would miss the first');
+    const later = await near.store.events.listEvents(tenant.id, { after: null, limit: 10 });
+    t.strictSame(later !== 'unknown' && later.map(({ id }) => id), all);
   });
 
   t.test('what another node changes is seen at once by verbs that write, and within a second by reads', async (t) => {

@@ -1,4 +1,4 @@
-// Events. seq is assigned by the insert; with one writer that is the order of commits.
+// Events. Their numbers are assigned by the insert, in the order of commits.
 
 import { type EventStore, type EventType, FAMILY_OF, type NewEvent, type StoredEvent } from '../../../events.ts';
 import type { EventChoice } from '../../../webhooks.ts';
@@ -31,6 +31,7 @@ export function* insertEvent(
     'column',
   );
   const data = JSON.stringify(event.data);
+  yield* db.beginEvents();
   const seq = (yield* insert.get(toId(event.id), tenant, toId(of.messageId), event.type, event.at, data)) as number;
   // Most tenants have no webhook, and many events are wanted by none: that must not cost a query for each.
   const listeners = yield* db.cached(`webhooks ${of.tenantId}`, () => listenersOf(db, tenant));
