@@ -25,6 +25,8 @@ export interface Postrider {
   domains: string[];
   /** From its start until it says that it is ready. */
   readyAfterMs: number;
+  /** How many commits it has made; only where it was started to tell. */
+  commits(): Promise<number>;
   /** Another tenant, with a verified domain: its key. */
   addSender(domain: string, tier: Tier): Promise<string>;
   stop(): Promise<void>;
@@ -38,6 +40,8 @@ export interface PostriderOptions {
   domainCount: number;
   /** Notes its processor time, and says whether it is profiled. */
   watch: DaemonWatch | null;
+  /** Whether it tells its commits. */
+  tellsCommits?: boolean;
   /** The key of an earlier start in the same folder, whose data is used again. */
   token?: string;
 }
@@ -52,7 +56,7 @@ const READY_WITHIN_MS = 60_000;
 const LOOK_EVERY_MS = 10;
 
 export async function startPostrider(options: PostriderOptions): Promise<Postrider> {
-  const { folder, smtpPort, domainCount, watch } = options;
+  const { folder, smtpPort, domainCount, watch, tellsCommits = false } = options;
   const dns = await startDnsServer();
   const domains = Array.from({ length: domainCount }, (_, index) => `in${index + 1}.test`);
   for (const domain of domains) {
@@ -63,7 +67,8 @@ export async function startPostrider(options: PostriderOptions): Promise<Postrid
   dns.set(`mx.${DEAD_DOMAIN}`, 'A', [NOBODYS_ADDRESS]);
   fs.mkdirSync(folder, { recursive: true });
   const configFile = path.join(folder, 'postrider.toml');
-  fs.writeFileSync(configFile, configuration(dns, { smtpPort, submissionPort: await findFreePort() }));
+  const metricsPort = tellsCommits ? await findFreePort() : 0;
+  fs.writeFileSync(configFile, configuration(dns, { smtpPort, submissionPort: await findFreePort(), metricsPort }));
   const startedAtMs = monotonicMs();
   const daemon = serve(configFile, options);
   const stop = async (signal: NodeJS.Signals) => {
@@ -84,7 +89,7 @@ export async function startPostrider(options: PostriderOptions): Promise<Postrid
     const token = options.token ?? (await addSender(SENDER_DOMAIN, 'uncapped'));
     const from = `Example Shop <orders@${SENDER_DOMAIN}>`;
     const facts = { pid: daemon.child.pid!, watch, httpPort, submissionPort, token, from, domains, readyAfterMs };
-    return { ...facts, addSender, stop: () => stop('SIGTERM') };
+    return { ...facts, addSender, commits: () => countCommits(metricsPort), stop: () => stop('SIGTERM') };
   } catch (error) {
     await stop('SIGKILL');
     throw error;
@@ -93,7 +98,7 @@ export async function startPostrider(options: PostriderOptions): Promise<Postrid
 
 function configuration(
   dns: TestDnsServer,
-  { smtpPort, submissionPort }: { smtpPort: number; submissionPort: number },
+  { smtpPort, submissionPort, metricsPort }: { smtpPort: number; submissionPort: number; metricsPort: number },
 ): string {
   return `
 [http]
@@ -104,6 +109,8 @@ port = 0
 [submission]
 host = "127.0.0.1"
 port = ${submissionPort}
+[metrics]
+port = ${metricsPort}
 [data]
 dir = "data"
 [service]
@@ -122,6 +129,11 @@ min_disk_free = 0
 [stop]
 grace = "5s"
 `;
+}
+
+async function countCommits(metricsPort: number): Promise<number> {
+  const response = await fetch(`http://127.0.0.1:${metricsPort}/metrics`);
+  return Number(/^postrider_commit_seconds_count (\d+)$/m.exec(await response.text())![1]);
 }
 
 interface Daemon {

@@ -14,11 +14,12 @@ export interface SettingPlan {
   section: string;
   /** False holds delivery: every session waits for a greeting that does not come. */
   greets?: boolean;
+  tellsCommits?: boolean;
 }
 
 export async function withPostrider<T>(
   { options, folder, watch }: RunContext,
-  { section, greets = true }: SettingPlan,
+  { section, greets = true, tellsCommits = false }: SettingPlan,
   work: (setting: Setting) => Promise<T>,
 ): Promise<T> {
   const sink = await startSink({ kind: options.sink, folder, greets });
@@ -28,6 +29,7 @@ export async function withPostrider<T>(
       smtpPort: sink.smtpPort,
       domainCount: options.domains,
       watch: watch(section),
+      tellsCommits,
     });
     try {
       return await work({ postrider, sink });

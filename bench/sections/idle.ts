@@ -11,7 +11,8 @@ const MEASURED_MS = 6000;
 const PAUSE_MS = 15;
 
 export function measureIdle(run: RunContext): Promise<Row[]> {
-  return withPostrider(run, { section: 'idle' }, async ({ postrider, sink }) => {
+  return withPostrider(run, { section: 'idle', tellsCommits: true }, async ({ postrider, sink }) => {
+    const committed = await postrider.commits();
     const traffic = await sendTraffic({
       ...{ postrider, sink, folder: run.folder },
       connections: 1,
@@ -22,17 +23,24 @@ export function measureIdle(run: RunContext): Promise<Row[]> {
     });
     await drain(sink, traffic.calls.length);
     const arrivals = await sink.arrivals();
-    const accepted = latencyRow('idle: POST to 202, p50 / p99', spreadOf(answerTimes(traffic)), besideOf(run));
-    if (arrivals === null) return [accepted];
+    const accepted = latencyRow('idle: POST to 202, p50 / p99', spreadOf(answerTimes(traffic)), '');
+    const each = ((await postrider.commits()) - committed) / traffic.calls.length;
+    const commits = commitsRow(each, besideOf(run));
+    if (arrivals === null) return [accepted, commits];
     const transit = spreadOf(transitTimes(traffic, arrivals));
     const arrived = latencyRow('idle: POST to arrival, p50 / p99', transit, `${transit.count} messages one by one`);
-    return [accepted, withLimit(arrived, limitOf(run, transit))];
+    return [accepted, withLimit(arrived, limitOf(run, transit)), commits];
   });
 }
 
-// On a disk whose fsync costs nothing; three of them lie on the way (accepted, claimed, recorded).
+/** A few more than two: timers commit as well. */
+function commitsRow(each: number, beside: string): Row {
+  return { what: 'idle: commits per message', measured: each.toFixed(2), beside, figures: { commits: each } };
+}
+
+// On a disk whose fsync costs nothing; one lies on the way (accepted and claimed), and one behind it (recorded).
 const WANTED_MS = { p50: 8, p99: 30 };
-const FSYNCS = 3;
+const FSYNCS = 2;
 
 function limitOf({ limits }: RunContext, { p50, p99 }: Spread): Limit | null {
   if (limits === null) return null;
