@@ -30,7 +30,7 @@ interface Running {
 export async function openPostgresStore({ url, onNoticeFault, ...options }: PostgresOptions): Promise<Store> {
   const address = parseServerAddress(url);
   await migrate(address);
-  const terms = (what: string): ConnectionTerms => ({ applicationName: `postrider ${what}` });
+  const terms = (what: string): ConnectionTerms => ({ applicationName: `postrider-${what}` });
   const cache = new ConfigCache();
   const pool = new ReadPool({ address, terms: terms('reads'), cache });
   const runner: VerbRunner = new VerbRunner((work) => pool.read(runner, work));

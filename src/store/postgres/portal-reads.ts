@@ -67,7 +67,7 @@ class PortalReader {
     this.#limits = { ...LIMITS, ...limits };
     const { inAll, perTenant, queryMs, atOnce } = this.#limits;
     this.#queue = new FairQueue({ inAll, perKey: perTenant });
-    const terms = { applicationName: 'postrider portal', statementMs: queryMs };
+    const terms = { applicationName: 'postrider-portal', statementMs: queryMs };
     this.#pool = new ReadPool({ address: parseServerAddress(url), terms, cache: null, maxConnections: atOnce });
     this.#runner = new VerbRunner((work) => this.#pool.read(this.#runner, work));
   }

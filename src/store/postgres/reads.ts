@@ -31,7 +31,7 @@ export function openPostgresCourierReads(url: string): CourierReads {
   };
 }
 
-const COURIER = { applicationName: 'postrider courier', maxConnections: 1 };
+const COURIER = { applicationName: 'postrider-courier', maxConnections: 1 };
 /** A message that can't be read is parked for people, so a failover must not look like one. */
 const READ_FOR_MS = 60 * SECOND_MS;
 const READ_AGAIN_MS = SECOND_MS;
@@ -65,7 +65,7 @@ function openContentReader(url: string): ContentReader {
 /** Null: Postrider has no tables in the database yet. */
 export async function openPostgresInspection(url: string): Promise<Inspection | null> {
   if (!(await isMigrated(parseServerAddress(url)))) return null;
-  const reader = new Reader(url, { applicationName: 'postrider inspection', maxConnections: 1 });
+  const reader = new Reader(url, { applicationName: 'postrider-inspection', maxConnections: 1 });
   const queries = reader.answering<Omit<Inspection, 'close'>>(inspectionQueries);
   return { ...queries, close: () => void reader.close() };
 }

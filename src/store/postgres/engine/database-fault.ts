@@ -7,7 +7,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
   '28P01': 'the server rejected the password of this user: correct it in store.url',
   '28000': 'the server does not let this user in: check store.url, and pg_hba.conf on the server',
   '3D000': 'the server has no database of this name: create it with CREATE DATABASE, or correct store.url',
-  '42501': 'the database user lacks rights: make it the owner of the schema postrider and of all that is in it',
+  '42501': 'the database user lacks rights: make it the owner of the schema, postrider, and of all that is in it',
   '53100': "the database server's disk is full: free some space there",
   '53200': 'the database server is out of memory',
   '53300': 'the database server has no free connection: raise max_connections there, or close other programs',

@@ -22,7 +22,7 @@ export function newestSchema(): number {
 
 /** Brings the database up to date; refuses one that a newer Postrider or another program has made. Returns what it applied. */
 export async function migrate(address: ServerAddress): Promise<string[]> {
-  const connection = await connect(address, { applicationName: 'postrider migration', patient: true });
+  const connection = await connect(address, { applicationName: 'postrider-migration', patient: true });
   try {
     if ((await compatibleVersion(connection, address)) === newestSchema()) return [];
     return await migrateAlone(connection, address);
@@ -33,7 +33,7 @@ export async function migrate(address: ServerAddress): Promise<string[]> {
 
 /** For commands that only read: whether there is anything to read. Refuses an older schema as well, and leaves it as it is. */
 export async function isMigrated(address: ServerAddress): Promise<boolean> {
-  const connection = await connect(address, { applicationName: 'postrider inspection' });
+  const connection = await connect(address, { applicationName: 'postrider-inspection' });
   try {
     const version = await compatibleVersion(connection, address);
     if (version === 0 || version === newestSchema()) return version > 0;
