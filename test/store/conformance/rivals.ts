@@ -6,7 +6,7 @@ import type { Bench } from './harness.ts';
 /** The handle that is called first, and the other one. */
 export type Rivals = readonly [Store, Store];
 
-const ROUNDS = 4;
+const ROUNDS = 2;
 
 /** A case that runs over several rounds on one database; each handle is the first in every other round. */
 export function rivals(run: (t: Test, bench: Bench, handles: Rivals) => Promise<void>) {
