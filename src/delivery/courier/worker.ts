@@ -22,7 +22,6 @@ import type {
   SessionPlan,
 } from './messages.ts';
 import { createPrepare } from './prepare.ts';
-import { recentPolicies } from './recent-policies.ts';
 import { runCourierSession } from './session.ts';
 import { Activity, OrderInbox, StageTimes } from './session-port.ts';
 
@@ -60,7 +59,7 @@ const prepare = createPrepare({
 const secureContext = createSecureContext(settings.trustedRoots ? { ca: settings.trustedRoots } : {});
 
 const security: TransportSecurity = {
-  policyOf: settings.mtaSts ? recentPolicies(known, systemClock) : async () => null,
+  policyOf: async (domain) => (settings.mtaSts ? known.tlsPolicy(domain, systemClock.now()) : null),
   // Only a shortcut.
   brokenTls: (host) => known.brokenTls(host, systemClock.now()).catch(() => null),
 };
