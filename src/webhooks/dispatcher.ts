@@ -150,10 +150,8 @@ export class Dispatcher {
   async #scan(): Promise<void> {
     const { store, ownership, clock } = this.#kit;
     this.#scannedAt = clock.now();
-    for await (const { webhookId, dueAt } of dueWebhooks(store, ownership.slots)) {
-      if (this.#stopped) return;
-      this.#noteDue(webhookId, dueAt);
-    }
+    const due = dueWebhooks(store, ownership.slots, () => this.#stopped);
+    for await (const { webhookId, dueAt } of due) this.#noteDue(webhookId, dueAt);
   }
 
   #scanOrLog(): void {

@@ -6,8 +6,9 @@ const PAGE = 1000;
 export async function* dueWebhooks(
   store: StoreVerbs<{ webhooks: 'dueWebhooks' }>,
   slots: readonly number[],
+  isOver: () => boolean,
 ): AsyncGenerator<{ webhookId: string; dueAt: number }> {
-  for (let after: string | null = null; ; ) {
+  for (let after: string | null = null; !isOver(); ) {
     const page = await store.webhooks.dueWebhooks(slots, after, PAGE);
     yield* page.found;
     if (page.last === null) return;
