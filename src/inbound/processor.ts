@@ -57,6 +57,8 @@ export class InboundProcessor {
   /** The store fails: nothing new is begun, so the mails in progress stay the oldest that wait. */
   #storeFails = false;
   #trials: Promise<void> | null = null;
+  /** Slots that were gained are taken up one after the other. */
+  #takingUp: Promise<void> = Promise.resolve();
   #isOthersTurn = false;
   /** The last suspect's seq; 0: there is none any more. Later mail is processed in the others' turns. */
   #lastSuspect = 0;
@@ -73,14 +75,16 @@ export class InboundProcessor {
     ownership.listen({
       gained: (slots) => {
         const gained = slots.flatMap((slot) => ownership.of(slot) ?? []);
-        this.#takeUp(gained).catch((error: unknown) => this.#retryLater(error));
+        this.#takingUp = this.#takingUp.then(() => this.#takeUp(gained)).catch((error) => this.#retryLater(error));
       },
     });
-    await this.#takeUp(ownership.all);
+    this.#takingUp = this.#takeUp(ownership.all);
+    await this.#takingUp;
   }
 
   async #takeUp(owners: readonly Owner[]): Promise<void> {
-    while (this.#trials) await this.#trials;
+    await this.#trials;
+    if (this.#stopped) return;
     const suspects = await this.#kit.store.inbound.noteInterruptedInbound(owners, MAX_SUSPECTS);
     if (suspects.length > 0) {
       this.#kit.log.info({ mails: suspects.length }, 'processing inbound mail left from the last run');
