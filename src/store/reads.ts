@@ -15,9 +15,10 @@ import type {
 } from './figures.ts';
 import type { MessageViewQueries } from './message-view.ts';
 import type { MessageState } from './queue.ts';
-import type { Labels, Tag } from './submissions.ts';
+import type { ContentReader, Labels, Tag } from './submissions.ts';
 import type { FoundSuppressions, SuppressionSearch } from './suppressions.ts';
 import type { RecentResults } from './tenants.ts';
+import type { TransportSecurityReader } from './transport-security.ts';
 
 /**
  * The queries as the driver answers them. To add one: its signature here, and its function in
@@ -239,4 +240,11 @@ export interface OverviewQueries {
 
 interface SuppressionQueries {
   searchSuppressions(tenantId: string, search: SuppressionSearch): FoundSuppressions;
+}
+
+// Contract: what a courier thread reads.
+
+export interface CourierReads {
+  contents: ContentReader;
+  transportSecurity: TransportSecurityReader;
 }

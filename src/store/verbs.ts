@@ -13,6 +13,14 @@ export type VerbKind =
   /** As `mail`, for delivery results: while many come, a commit waits briefly for more of them. */
   | 'results';
 
+export type WritingKind = Exclude<VerbKind, 'read' | 'slices'>;
+
+/** Verbs that were committed together. */
+export interface GroupStats {
+  verbs: number;
+  elapsedMs: number;
+}
+
 export const VERBS = {
   tenants: {
     createTenant: 'write',

@@ -3,10 +3,9 @@
 // an upgrade, checks of the file. Who does that (operator, daemon, sandbox) knows the data folder, and uses the driver.
 import type { StoreAddress } from '../address.ts';
 import type { Inspection } from '../inspection.ts';
-import type { PortalReads } from '../reads.ts';
+import type { CourierReads, PortalReads } from '../reads.ts';
 import type { Store } from '../store.ts';
-import type { ContentReader } from '../submissions.ts';
-import type { TransportSecurityReader } from '../transport-security.ts';
+import type { GroupStats } from '../verbs.ts';
 
 /** For a command, in its own process: nothing runs beside the calls. Brings an older schema up to date, like the next. */
 export async function openStore(address: StoreAddress): Promise<Store> {
@@ -24,7 +23,7 @@ export async function openStore(address: StoreAddress): Promise<Store> {
 
 export interface StoreListener {
   /** Verbs were committed together. */
-  onGroup?(stats: { verbs: number; elapsedMs: number }): void;
+  onGroup?(stats: GroupStats): void;
   /** A group could not be committed, and none of its verbs on its own either. */
   onFailedCommit(error: unknown): void;
   /** The driver's own work in the background failed, and is tried again; `work` names it. */
@@ -49,11 +48,6 @@ export async function openDaemonStore(address: StoreAddress, listener: StoreList
       return openPostgresStore({ url: address.url, onFailedCommit, onNoticeFault, ...(onGroup && { onGroup }) });
     }
   }
-}
-
-export interface CourierReads {
-  contents: ContentReader;
-  transportSecurity: TransportSecurityReader;
 }
 
 /** For a courier thread. */

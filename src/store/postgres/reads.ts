@@ -5,6 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { SECOND_MS } from '../../base/clock.ts';
 import { describeError } from '../../base/errors.ts';
 import type { Inspection } from '../inspection.ts';
+import type { CourierReads } from '../reads.ts';
 import { inspectionQueries } from '../sql/reading/inspection-queries.ts';
 import type { Queries, Steps } from '../sql/steps.ts';
 import type { Work } from '../sql/transaction.ts';
@@ -16,11 +17,6 @@ import { isMigrated } from './engine/migrations.ts';
 import { ReadPool } from './engine/read-pool.ts';
 import { parseServerAddress } from './engine/server-address.ts';
 import { VerbRunner } from './engine/verb-runner.ts';
-
-export interface CourierReads {
-  contents: ContentReader;
-  transportSecurity: TransportSecurityReader;
-}
 
 export function openPostgresCourierReads(url: string): CourierReads {
   const receivers = new Reader(url, COURIER);

@@ -3,6 +3,7 @@
 // it wrote.
 import { Fault } from '../../base/errors.ts';
 import { HostedThread } from '../../base/worker-host.ts';
+import type { GroupStats } from '../verbs.ts';
 import { CHECKPOINT_LIMITS, type CheckpointLimits } from './engine/checkpoint-plan.ts';
 import { storeFault } from './engine/database-fault.ts';
 import { Listeners } from './engine/due-notices.ts';
@@ -17,7 +18,6 @@ import {
   type WriterTask,
   withBuffers,
 } from './engine/writer-messages.ts';
-import type { GroupStats } from './engine/writing-connection.ts';
 
 export interface WriterOptions {
   file: string;

@@ -6,19 +6,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Fault } from '../../../base/errors.ts';
 import { GroupSums } from '../../sql/group-sums.ts';
 import type { Steps } from '../../sql/steps.ts';
-import type { VerbKind } from '../../verbs.ts';
+import type { GroupStats, WritingKind } from '../../verbs.ts';
 import { type CacheView, type ConfigCache, NO_CACHE } from './config-cache.ts';
 import { isConflict, isConnectionLost, isDuplicate, isOutdatedPlan, storeFault } from './database-fault.ts';
 import type { Session } from './session.ts';
 import type { VerbRunner } from './verb-runner.ts';
 import { WriteTransaction } from './write-transaction.ts';
-
-export type WritingKind = Exclude<VerbKind, 'read' | 'slices'>;
-
-export interface GroupStats {
-  verbs: number;
-  elapsedMs: number;
-}
 
 export interface WritingOptions {
   onGroup?(stats: GroupStats): void;

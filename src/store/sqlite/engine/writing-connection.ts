@@ -8,7 +8,7 @@ import { Fault } from '../../../base/errors.ts';
 import { GroupSums } from '../../sql/group-sums.ts';
 import type { Query, RowShape, Steps } from '../../sql/steps.ts';
 import type { Connection } from '../../sql/transaction.ts';
-import type { VerbKind } from '../../verbs.ts';
+import type { GroupStats, WritingKind } from '../../verbs.ts';
 import { isGroupFatal, readOrFault, storeFault } from './database-fault.ts';
 import { DueNotices } from './due-notices.ts';
 import { reusableBytes } from './free-pages.ts';
@@ -34,13 +34,6 @@ export interface ConnectionOptions {
   /** What other connections have cached may have changed: by a verb that runs, or by another process. */
   onCacheStale?(): void;
 }
-
-export interface GroupStats {
-  verbs: number;
-  elapsedMs: number;
-}
-
-export type WritingKind = Exclude<VerbKind, 'read' | 'slices'>;
 
 interface Verb {
   work: () => Steps<unknown>;
