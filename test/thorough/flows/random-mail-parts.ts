@@ -115,8 +115,8 @@ function text(random: SeededRandom): Part {
   const [charset, words] = random.pick(TEXTS);
   const subtype = random.pick(['plain', 'plain', 'html', 'html', 'calendar', 'x-own']);
   const line = () => random.times(random.below(30), () => random.pick(words)).join(random.pick(['', ' ', '  ']));
-  const long = random.chance(0.04) ? withShortLines(randomBody(random).toString('latin1')) : '';
-  const content = `${random.times(random.below(20), line).map(cut).join(CRLF)}${long}`;
+  const long = random.chance(0.04) ? randomBody(random).toString('latin1') : '';
+  const content = withShortLines(`${random.times(random.below(20), line).join(CRLF)}${long}`);
   const parameters =
     charset === 'us-ascii' && random.chance(0.5) ? [] : [`charset=${random.pick([charset, `"${charset}"`])}`];
   if (random.chance(0.2)) parameters.push('format=flowed', 'delsp=yes');
@@ -202,10 +202,6 @@ function withShortLines(octets: string): string {
   return octets
     .replace(/\r(?!\n)/g, '')
     .split(CRLF)
-    .map(cut)
+    .map((line) => line.slice(0, MOST_IN_A_LINE))
     .join(CRLF);
-}
-
-function cut(line: string): string {
-  return line.slice(0, MOST_IN_A_LINE);
 }
