@@ -57,6 +57,10 @@ export class BoundedMap<Key, Value> {
     return this.#entries.entries().next().value;
   }
 
+  entries(): IterableIterator<[Key, Value]> {
+    return this.#entries.entries();
+  }
+
   values(): IterableIterator<Value> {
     return this.#entries.values();
   }

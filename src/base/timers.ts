@@ -35,7 +35,7 @@ export interface TimersOptions {
   /** How often due timers are checked for. */
   tickMs: number;
   /** Whether this node runs a timer that only one may run. */
-  lead(name: string): Promise<boolean>;
+  lead(timer: TimerSpec): Promise<boolean>;
   onError(name: string, error: unknown): void;
 }
 
@@ -100,7 +100,7 @@ export class Timers {
   }
 
   async #run(spec: TimerSpec): Promise<string> {
-    if (spec.byLeader && !(await this.#options.lead(spec.name))) return 'another node runs it';
+    if (spec.byLeader && !(await this.#options.lead(spec))) return 'another node runs it';
     return spec.run(this.#stopped.signal);
   }
 }

@@ -28,7 +28,7 @@ export async function runWhereTheWriterIs(
   { config, say }: Pick<OwnProcess, 'config' | 'say'>,
 ): Promise<Answer> {
   const options = withTypist(command, raw);
-  const folder = dataFolder(config.data.dir);
+  const folder = dataFolder(config);
   for (let deadline = Number.POSITIVE_INFINITY; ; await sleep(LOCK_RETRY_MS)) {
     const answer = await askDaemon(folder.controlSocket, { command: command.name, options });
     if (answer) return answer;

@@ -11,6 +11,8 @@ export type Shape =
   | 'origin'
   | 'mail-address'
   | 'master-key'
+  | 'postgres-url'
+  | 'node-name'
   | 'network'
   | 'dns-server'
   | 'source-address'

@@ -81,6 +81,43 @@ export const HOST_KEYS = {
     },
   },
 
+  store: {
+    doc: [
+      'Several daemons on several machines share one PostgreSQL (15 or newer): docs/scaling.md. Without',
+      'store.url the database is SQLite in data.dir: faster on one machine, and no second server.',
+    ],
+    keys: {
+      url: {
+        type: 'text',
+        shape: 'postgres-url',
+        default: null,
+        secret: true,
+        example: 'postgres://postrider@db1.example.com,db2.example.com/postrider?sslmode=verify-full',
+        doc: [
+          'The database of all daemons. Of several hosts the first is used that accepts writes. Prefer',
+          'POSTRIDER_STORE_URL or password_file to a password here.',
+        ],
+      },
+      password_file: {
+        type: 'path',
+        default: null,
+        example: '/etc/postrider/store.password',
+        mustExist: true,
+        doc: ['File with the password of the user in store.url, in one line.'],
+      },
+      node: {
+        type: 'text',
+        shape: 'node-name',
+        default: null,
+        example: 'mail-1',
+        doc: [
+          'What this daemon is called among those that share the database; each has a name of its own, the same',
+          "after every restart. Not set: the machine's host name.",
+        ],
+      },
+    },
+  },
+
   service: {
     doc: ['The names that tenants and receivers see. Set base_url; the others are derived from it.'],
     keys: {

@@ -44,15 +44,15 @@ export class ConfigError extends Error {
   readonly problems: readonly string[];
   /** Absolute; null when no file was read. */
   readonly file: string | null;
-  /** What the valid keys say; null: the file could not be read at all. */
-  readonly data: Config['data'] | null;
+  /** Where the data is, as far as the valid keys say; null: the file could not be read at all. */
+  readonly place: Pick<Config, 'data' | 'store'> | null;
 
-  constructor(problems: readonly string[], file: string | null, data: Config['data'] | null) {
+  constructor(problems: readonly string[], file: string | null, place: Pick<Config, 'data' | 'store'> | null) {
     super(problems.join('\n'));
     this.name = 'ConfigError';
     this.problems = problems;
     this.file = file;
-    this.data = data;
+    this.place = place;
   }
 }
 
@@ -68,7 +68,7 @@ export function loadConfig(options: LoadOptions): LoadedConfig {
   for (const key of ALL_KEYS) problems.push(...draft.read(key, values));
   draft.derive();
   problems.push(...draft.check());
-  if (problems.length > 0) throw new ConfigError(problems, file, draft.config().data);
+  if (problems.length > 0) throw new ConfigError(problems, file, draft.config());
   return { config: draft.config(), source: { file, origins: draft.origins } };
 }
 

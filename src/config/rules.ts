@@ -29,6 +29,14 @@ export const RULES: readonly Rule[] = [
         : null,
   },
   {
+    keys: ['store.url', 'store.password_file'],
+    problem({ store }) {
+      if (store.password_file === null) return null;
+      if (store.url === null) return 'store.password_file: needs store.url';
+      return /\/\/[^@/]*:[^@/]*@/.test(store.url) ? 'store.password_file: store.url has a password already' : null;
+    },
+  },
+  {
     keys: ['delivery.retry_steps', 'delivery.lifetime'],
     problem({ delivery }) {
       const first = delivery.retry_steps[0]!;

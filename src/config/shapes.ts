@@ -12,6 +12,7 @@ interface ShapeRule {
 
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 const MASTER_KEY = /^[A-Za-z0-9+/]{43}=$/;
+const NODE_NAME = /^[A-Za-z0-9][\w.-]{0,62}$/;
 const LOCAL_PART = /^[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}$/;
 
 export const SHAPES: Readonly<Record<Shape, ShapeRule>> = {
@@ -33,6 +34,14 @@ export const SHAPES: Readonly<Record<Shape, ShapeRule>> = {
   'master-key': {
     expected: '32 bytes in base64 (44 characters; openssl rand -base64 32 makes one)',
     read: (text) => (MASTER_KEY.test(text) ? text : null),
+  },
+  'postgres-url': {
+    expected: 'a URL such as "postgres://user:password@host:5432/database"',
+    read: (text) => (/^postgres(?:ql)?:\/\/\S+$/.test(text) ? text : null),
+  },
+  'node-name': {
+    expected: 'at most 63 letters, digits, dots, hyphens and underscores, such as "mail-1"',
+    read: (text) => (NODE_NAME.test(text) ? text : null),
   },
   network: { expected: 'an IP address or a network such as "10.0.0.0/8"', read: readNetwork },
   'dns-server': {

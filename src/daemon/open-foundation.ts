@@ -33,8 +33,9 @@ import { refuseEmptiedDatabase } from '../store/sqlite/engine/emptied-database.t
 import type { Store } from '../store/store.ts';
 import { KeyUses } from '../tenants/key-uses.ts';
 import { makeRoom } from '../upkeep/make-room.ts';
+import type { Lead } from './lead-timers.ts';
 import { openMailTraces } from './open-traces.ts';
-import { takeSlots } from './take-slots.ts';
+import { takeWork } from './take-slots.ts';
 
 export interface Foundation {
   clock: Clock;
@@ -45,6 +46,8 @@ export interface Foundation {
   /** What this daemon works on. */
   ownership: Ownership;
   journal: ResultJournal;
+  /** Whether it runs a timer that only one node may run. */
+  lead: Lead;
   /** For pages that read many rows; starts with the first of them. */
   reads: PortalReads;
   /** Whether new mail is accepted. */
@@ -76,9 +79,9 @@ export async function openFoundation(
   const bounceRules = loadBounceRules(SHIPPED_RULES);
   const machineRules = loadMachineRules(SHIPPED_MACHINE_RULES);
 
-  const folder = dataFolder(config.data.dir);
+  const folder = dataFolder(config);
   makeDataFolder(folder.dir);
-  refuseEmptiedDatabase(folder.database);
+  if (folder.database !== null) refuseEmptiedDatabase(folder.database);
   const lock = lockDataFolder(folder.dir);
   opened.add(() => lock.release());
   await backUpBeforeUpgrade(folder, config, (text, facts) => log.info(facts, text));
@@ -95,8 +98,9 @@ export async function openFoundation(
   const metrics = config.metrics.port > 0 ? new Metrics({ traces: config.traces.endpoint !== null }) : null;
   opened.add(() => metrics?.close());
   const traces = await openMailTraces(config, { log, metrics }, opened);
-  const store = await openWatched(folder.store, { log, intake, metrics });
-  opened.add(() => store.close());
+  const opening = await openWatched(folder.store, { log, intake, metrics });
+  opened.add(() => opening.close());
+  const { store, ownership, journal, lead } = await takeWork(config, { store: opening, clock, log, folder }, opened);
   const keyUses = new KeyUses({ store, clock });
   opened.add(() => keyUses.close());
   const onTrouble = (reason: string) => log.error({}, reason);
@@ -104,7 +108,6 @@ export async function openFoundation(
   opened.add(() => reading.close());
   const { reads } = reading;
   await intake.check();
-  const { ownership, journal } = await takeSlots({ store, clock, log, folder }, opened);
 
   const inUse = await secretsInUse(config);
   const masterKeys = loadMasterKeys(config, { inUse, warn: (message) => log.warn({}, message) });
@@ -113,7 +116,7 @@ export async function openFoundation(
   const identity = await loadServiceIdentity({ store, vault, clock, dkim: { domain, selector } });
   if (identity.dkimIsNew)
     log.warn(serviceDkimRecord(identity), "publish this record: it holds the key of the service's own signature");
-  const held = { clock, ids, log, folder, store, ownership, journal, reads, intake, vault, identity };
+  const held = { clock, ids, log, folder, store, ownership, journal, lead, reads, intake, vault, identity };
   return {
     foundation: { ...held, bounceRules, machineRules, keyUses, rates: new RateLimiter(clock), metrics, traces },
     masterKeys,

@@ -13,7 +13,6 @@ import { figuresTimer } from '../upkeep/count-figures.ts';
 import { recipientMarksTimer } from '../upkeep/mark-recipients.ts';
 import { retentionTimer } from '../upkeep/retention.ts';
 import type { Foundation } from './open-foundation.ts';
-import { leadTimers } from './take-slots.ts';
 
 // At the speed at which mail can fill a disk, two seconds are some hundred megabytes.
 const INTAKE_PERIOD_MS = 2 * SECOND_MS;
@@ -38,9 +37,9 @@ export interface PeriodicParts {
 }
 
 export function openTimers(config: Config, foundation: Foundation, { domains, others }: PeriodicParts): Timers {
-  const { store, clock, log, intake } = foundation;
+  const { store, clock, log, intake, lead } = foundation;
   const onError = (timer: string, error: unknown) => log.error({ timer, error }, 'a timer failed');
-  const timers = new Timers({ clock, tickMs: SECOND_MS, lead: leadTimers({ store, clock }), onError });
+  const timers = new Timers({ clock, tickMs: SECOND_MS, lead, onError });
   const limits = escalationLimits(config);
   const escalate = () => escalateTiers({ store, clock, log, limits });
   const checkIntake = async () => (await intake.check()).reason ?? 'open';

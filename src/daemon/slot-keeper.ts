@@ -19,6 +19,8 @@ export interface SlotKeeperKit {
   /** Messages whose results are known but not stored. */
   spare: readonly string[];
   log: Logger;
+  /** A younger daemon has the same name: this one must end. */
+  onNamesake(reason: string): void;
   /** The clock of `ownership`. */
   monotonicMs(): number;
   /** Null: only `tick` acts, in tests. */
@@ -45,6 +47,7 @@ export class SlotKeeper {
   readonly #leaving = new Map<number, number>();
   #timer: NodeJS.Timeout | null = null;
   #ticking: Promise<void> | null = null;
+  #isReplaced = false;
   #deadline: NodeJS.Timeout | null = null;
 
   constructor(kit: SlotKeeperKit) {
@@ -78,6 +81,7 @@ export class SlotKeeper {
     const { store, ownership, node, log } = this.#kit;
     const held = [...this.#held.values()];
     ownership.lose([...this.#held.keys()]);
+    if (this.#isReplaced) return;
     try {
       await store.owners.letGoOfSlots(held);
       await store.owners.keepSlots({ ...node, owners: [], now: NEVER, leaseUntil: NEVER });
@@ -88,6 +92,7 @@ export class SlotKeeper {
 
   async #renew(): Promise<void> {
     const { store, ownership, node, monotonicMs } = this.#kit;
+    if (await this.#hasNamesake()) return;
     const sentAt = monotonicMs();
     const now = await store.owners.readClock();
     const owners = [...this.#held.values()];
@@ -101,6 +106,18 @@ export class SlotKeeper {
     this.#leave(share.tooMany, sentAt);
     await this.#handOver(sentAt);
     ownership.noteOthers(slots.filter(({ slot }) => !this.#held.has(slot)).map(({ slot }) => slot));
+  }
+
+  /** Renewing would hide the younger one's note. */
+  async #hasNamesake(): Promise<boolean> {
+    const { store, ownership, node, onNamesake } = this.#kit;
+    const nodes = await store.owners.listNodes();
+    const isReplaced = nodes.some((one) => one.node === node.node && one.startedAt > node.startedAt);
+    if (!isReplaced) return false;
+    ownership.lose([...this.#held.keys()]);
+    if (!this.#isReplaced) onNamesake(nameTaken(node.node));
+    this.#isReplaced = true;
+    return true;
   }
 
   #forget(lost: readonly Owner[]): void {
@@ -162,6 +179,10 @@ export class SlotKeeper {
       log.info({ slot }, 'slot handed over');
     }
   }
+}
+
+export function nameTaken(node: string): string {
+  return `another daemon on the same database is called ${node} as well: give each its own store.node`;
 }
 
 interface Share {

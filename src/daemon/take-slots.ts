@@ -1,51 +1,76 @@
-// Which work is this daemon's: it takes its slots, and what its last run had begun waits again. It also takes the timers
-// that only one node may run.
+// Which work is this daemon's: it takes its slots, and what its last run had begun waits again.
+import os from 'node:os';
 import type { Clock } from '../base/clock.ts';
 import type { ClosingStack } from '../base/closing-stack.ts';
+import { programVersion } from '../base/program-version.ts';
+import type { Config } from '../config/keys.ts';
 import { ResultJournal } from '../delivery/outcome/result-journal.ts';
 import type { Logger } from '../observe/log.ts';
 import type { DataFolder } from '../operator/data-folder.ts';
 import { Ownership } from '../store/ownership.ts';
-import type { StoreVerbs } from '../store/store.ts';
+import { placeInSlots } from '../store/place-in-slots.ts';
+import type { Store } from '../store/store.ts';
+import { joinNodes } from './join-nodes.ts';
+import { type Lead, leadByLease, leadForGood } from './lead-timers.ts';
+import { ONLY_NODE } from './only-node.ts';
+import { SlotKeeper } from './slot-keeper.ts';
 
-interface SlotsKit {
-  store: StoreVerbs<{ owners: 'takeSlots' }>;
+interface WorkKit {
+  store: Store;
   clock: Clock;
   log: Logger;
   folder: DataFolder;
 }
 
-/** The lock of the data folder makes this the only process: it takes the one slot at once, and for as long as it runs. */
-const ONLY_NODE = { node: 'local', leaseUntil: null };
+export interface Work {
+  /** New mail and new webhooks get slots of this node. */
+  store: Store;
+  ownership: Ownership;
+  journal: ResultJournal;
+  /** Whether it runs a timer that only one node may run. */
+  lead: Lead;
+}
 
-export async function takeSlots(
-  { store, clock, log, folder }: SlotsKit,
-  opened: ClosingStack,
-): Promise<{ ownership: Ownership; journal: ResultJournal }> {
+export async function takeWork(config: Config, kit: WorkKit, opened: ClosingStack): Promise<Work> {
+  const { folder, store, clock, log } = kit;
   const journal = new ResultJournal(folder.resultJournal, log);
   opened.add(() => journal.close());
   const spare = journal.earlier.map(({ messageId }) => messageId);
+  if (folder.database !== null) {
+    return { store, ownership: await takeOnlySlot(kit, spare), journal, lead: leadForGood(store, clock) };
+  }
+  const node = config.store.node ?? os.hostname();
+  const ownership = await shareSlots(kit, { node, spare }, opened);
+  return { store: placeInSlots(store, ownership), ownership, journal, lead: leadByLease(store, node) };
+}
+
+/** The lock of the data folder makes this the only process: it takes the one slot at once, and for as long as it runs. */
+async function takeOnlySlot({ store, clock, log }: WorkKit, spare: readonly string[]): Promise<Ownership> {
   const { owners, returned } = await store.owners.takeSlots({ ...ONLY_NODE, slots: 1, now: clock.now(), spare });
   const { messages, deliveries } = returned;
   if (messages > 0) log.warn({ messages }, 'messages whose attempt was cut off will be tried again');
   if (deliveries > 0) log.warn({ deliveries }, 'webhook deliveries were interrupted; they are retried');
-  return { ownership: new Ownership(owners), journal };
+  return new Ownership(owners);
 }
 
-/** Takes each timer at its first run, and then leads it for good: later runs cost no commit. */
-export function leadTimers({
-  store,
-  clock,
-}: {
-  store: StoreVerbs<{ owners: 'leadTimer' }>;
-  clock: Clock;
-}): (name: string) => Promise<boolean> {
-  const led = new Set<string>();
-  return async (name) => {
-    if (led.has(name)) return true;
-    const epoch = await store.owners.leadTimer({ ...ONLY_NODE, name, now: clock.now() });
-    if (epoch === null) return false;
-    led.add(name);
-    return true;
+/** Beside other nodes: by leases. */
+async function shareSlots(
+  { store, clock, log, folder }: WorkKit,
+  { node: name, spare }: { node: string; spare: readonly string[] },
+  opened: ClosingStack,
+): Promise<Ownership> {
+  const node = { node: name, version: programVersion(), startedAt: clock.now() };
+  await joinNodes({ store, clock, log, noteFile: folder.nodeNote }, node);
+  const monotonicMs = () => performance.now();
+  const ownership = new Ownership([], monotonicMs);
+  const onNamesake = (reason: string) => {
+    log.error({}, `the daemon stops: ${reason}`);
+    setImmediate(() => {
+      throw new Error(reason);
+    });
   };
+  const keeper = new SlotKeeper({ store, ownership, node, spare, log, monotonicMs, onNamesake });
+  opened.add(() => keeper.close());
+  await keeper.start();
+  return ownership;
 }

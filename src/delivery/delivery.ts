@@ -51,7 +51,8 @@ import type { ShapingLimits } from './shaping/shaping-memory.ts';
 import { Shaping } from './shaping/shaping-state.ts';
 
 export interface DeliveryKit {
-  store: Pick<Store, 'queue' | 'transportSecurity' | 'sources' | 'shaping'> & StoreVerbs<{ tenants: 'getTenant' }>;
+  store: Pick<Store, 'queue' | 'transportSecurity' | 'sources' | 'shaping' | 'notices'> &
+    StoreVerbs<{ tenants: 'getTenant' }>;
   /** The slots whose mail is sent from here. */
   ownership: Ownership;
   /** Holds results that the database does not accept. */
@@ -192,10 +193,11 @@ export async function startDelivery(kit: DeliveryKit): Promise<Delivery> {
 type SchedulerParts = 'store' | 'inFlight' | 'routes' | 'pool' | 'recorder' | 'results' | 'shaping' | 'sources';
 
 function openScheduler(kit: DeliveryKit, opened: Pick<SchedulerKit, SchedulerParts>): Scheduler {
-  const { ownership, secondLooks, noRoute, endWatch, bounceRules, limits, policy } = kit;
+  const { store, ownership, secondLooks, noRoute, endWatch, bounceRules, limits, policy } = kit;
   const { clock, random, log, readInterfaces } = kit;
   return new Scheduler({
     ...opened,
+    notices: store.notices,
     ownership,
     secondLooks,
     noRoute,

@@ -116,7 +116,8 @@ export interface DoctorProbes {
   /** Messages that a restore has held. */
   held(): Promise<number>;
   certificates(): Promise<StoredCertificate[]>;
-  database(): Promise<DatabaseFacts>;
+  /** Null: the store is no file. */
+  database(): Promise<DatabaseFacts | null>;
   /** Null: the master key is not in a file, or not in one that this process can see. */
   keyFile(): KeyFileFacts | null;
   signing(inUse: SigningWay): Promise<SigningSpeed>;

@@ -55,7 +55,7 @@ export async function examine(kit: DoctorKit): Promise<Finding[]> {
     ['master key', async () => judgeKeyFile(kit.keyFile())],
     ['signing', () => checkSigning(kit)],
     ['held mail', async () => judgeHeld(await kit.held())],
-    ['database', async () => [judgeDatabase(kit.settings.dataDir, await kit.database())]],
+    ['database', async () => judgeDatabase(kit.settings.dataDir, await kit.database())],
   ]);
 }
 

@@ -8,7 +8,7 @@ import { systemWords } from '../base/system-words.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { syncToDisk } from '../store/sqlite/engine/backup.ts';
 import { deleteOldest, removeLeftParts, timeInName, writeWholeBackup } from '../store/sqlite/engine/kept-backups.ts';
-import { type DataFolder, overDatabase } from './data-folder.ts';
+import { type DataFolder, overDatabase, sqliteFile } from './data-folder.ts';
 import { inspectKeyFile } from './master-key.ts';
 
 const DATABASES = /^postrider-\d{8}T\d{6}Z\.db$/;
@@ -26,7 +26,7 @@ interface BackupInFolder {
 
 /** `keep`: how many are left in the folder; null: all. */
 export async function backUpInto(
-  { database }: DataFolder,
+  folder: DataFolder,
   { config, source }: LoadedConfig,
   { dir, keep }: { dir: string; keep: number | null },
 ): Promise<BackupInFolder> {
@@ -36,7 +36,7 @@ export async function backUpInto(
   const name = path.join(dir, `postrider-${timeInName(now)}`);
   const file = `${name}.db`;
   if (fs.existsSync(file)) throw new Fault(`${file} already exists`, { permanence: 'permanent' });
-  await overDatabase(database, () => writeWholeBackup(database, file, { check: true }));
+  await overDatabase(folder, () => writeWholeBackup(sqliteFile(folder), file, { check: true }));
   const keyInFile = source.origins.get('secrets.master_key') === 'file';
   const configFile = source.file === null || keyInFile ? null : `${name}.toml`;
   if (configFile !== null) copyConfig(source.file!, configFile);

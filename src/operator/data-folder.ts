@@ -1,33 +1,76 @@
-// The names of the files in the data folder, in one place for daemon and command line.
+// Where a daemon's data is, in one place for daemon and command line: the files in its data folder, and its store.
 import fs from 'node:fs';
 import path from 'node:path';
 import { Fault } from '../base/errors.ts';
-import { systemWords } from '../base/system-words.ts';
+import { systemTrouble, systemWords } from '../base/system-words.ts';
+import type { Config } from '../config/keys.ts';
 import { type StoreAddress, sqliteAt } from '../store/address.ts';
 
 export interface DataFolder {
   dir: string;
-  /** For what works on the file itself; everything else opens the store at its address. */
-  database: string;
+  /** For what works on SQLite's file itself; everything else opens the store. Null: the store is in PostgreSQL. */
+  database: string | null;
   store: StoreAddress;
+  /** The store in messages: without a user and a password. */
+  storeName: string;
   resultJournal: string;
   controlSocket: string;
+  /** What its daemon is called among several, and when it began. */
+  nodeNote: string;
   masterKey: string;
   /** Only in a sandbox: captured mail. */
   captured: string;
 }
 
-export function dataFolder(dir: string): DataFolder {
+/** What the configuration says of it. */
+export interface DataPlace {
+  data: Pick<Config['data'], 'dir'>;
+  store: Pick<Config['store'], 'url' | 'password_file'>;
+}
+
+export function dataFolder({ data: { dir }, store }: DataPlace): DataFolder {
+  const folder = sqliteFolder(dir);
+  return store.url === null ? folder : Object.assign(folder, inPostgres(store.url, store.password_file));
+}
+
+/** With its database in it. */
+export function sqliteFolder(dir: string): DataFolder & { database: string } {
   const database = path.join(dir, 'postrider.db');
   return {
     dir,
     database,
     store: sqliteAt(database),
+    storeName: database,
     resultJournal: path.join(dir, 'results.journal'),
     controlSocket: path.join(dir, 'control.sock'),
+    nodeNote: path.join(dir, 'node.json'),
     masterKey: path.join(dir, 'master.key'),
     captured: path.join(dir, 'captured'),
   };
+}
+
+function inPostgres(url: string, passwordFile: string | null): Pick<DataFolder, 'database' | 'store' | 'storeName'> {
+  const password = passwordFile === null ? null : firstLine(passwordFile);
+  const whole = password === null ? url : url.replace(/(?=@)/, `:${encodeURIComponent(password)}`);
+  const storeName = url.replace(/\/\/[^@/]*@/, '//').replace(/\?.*/, '');
+  return { database: null, store: { driver: 'postgres', url: whole }, storeName };
+}
+
+function firstLine(file: string): string {
+  try {
+    return fs.readFileSync(file, 'utf8').split(/\r?\n/, 1)[0]!;
+  } catch (cause) {
+    throw new Fault(`store.password_file can't be read: ${systemTrouble(cause)}`, { permanence: 'permanent', cause });
+  }
+}
+
+/** For what only SQLite can do. */
+export function sqliteFile({ database, storeName }: Pick<DataFolder, 'database' | 'storeName'>): string {
+  if (database !== null) return database;
+  throw new Fault(
+    `the data is in PostgreSQL (${storeName}): back it up, restore it and copy it with PostgreSQL's own tools, as docs/operate.md shows. This command works on SQLite's file only`,
+    { permanence: 'permanent' },
+  );
 }
 
 /** A likely typo, or a lack of access for this user; null: neither. Throws where no user could use the folder. */
@@ -51,6 +94,7 @@ const WHERE_IT_IS = 'set data.dir or POSTRIDER_DATA_DIR to the right one';
 
 /** Why there is no usable database, or null. */
 export function databaseProblem({ dir, database }: DataFolder): string | null {
+  if (database === null) return null;
   try {
     fs.statSync(database);
     return null;
@@ -62,6 +106,7 @@ export function databaseProblem({ dir, database }: DataFolder): string | null {
 
 /** Why a database can't be read that may be there, or null: an absent one is no problem. */
 export function databaseBarrier(folder: DataFolder): string | null {
+  if (folder.database === null) return null;
   try {
     fs.statSync(folder.database, { throwIfNoEntry: false });
     return null;
@@ -77,13 +122,16 @@ function unusable(dir: string, cause: unknown): string {
   return `the data folder ${dir} cannot be used: ${isFile ? 'it is not a folder' : systemWords(cause)}; ${advice}`;
 }
 
-/** Adds the file name, which SQLite's errors lack. */
-export async function overDatabase<T>(file: string, work: () => T | Promise<T>): Promise<T> {
+/** Adds the name of the file, which SQLite's errors lack. */
+export async function overDatabase<T>(
+  { storeName }: Pick<DataFolder, 'storeName'>,
+  work: () => T | Promise<T>,
+): Promise<T> {
   try {
     return await work();
   } catch (cause) {
     if (!String((cause as { code?: unknown }).code).startsWith('SQLITE_')) throw cause;
-    throw new Fault(`the database ${file} cannot be used: ${systemWords(cause)}`, { cause });
+    throw new Fault(`the database ${storeName} cannot be used: ${systemWords(cause)}`, { cause });
   }
 }
 

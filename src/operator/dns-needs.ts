@@ -56,7 +56,7 @@ export async function planDns(
   { scope, addresses }: DnsAsk,
   { resolver }: Pick<Kit, 'resolver'>,
 ): Promise<DnsPlan> {
-  const folder = dataFolder(config.data.dir);
+  const folder = dataFolder(config);
   const barrier = databaseBarrier(folder);
   if (barrier !== null) throw new Fault(barrier);
   const { spf_domain: spfDomain, dmarc_report_address: dmarcReportAddress } = config.service;
@@ -98,9 +98,9 @@ function refuseUnsetNames({ service }: Config): void {
 async function serviceNames(
   config: Config,
 ): Promise<Omit<ServiceFacts, 'addresses' | 'addressesUnknown' | 'spfDomain' | 'dmarcReportAddress'>> {
-  const { service, data } = config;
+  const { service } = config;
   const { dkim_domain: domain, dkim_selector: selector } = service;
-  const { store } = dataFolder(data.dir);
+  const { store } = dataFolder(config);
   const stored = await inspect(store, ({ names }) => names(`${selector}._domainkey.${domain}`, 0));
   return {
     ehloName: service.ehlo_name,

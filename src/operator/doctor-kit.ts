@@ -33,8 +33,8 @@ const DATABASE_MS = 60_000;
 const MAX_DOMAINS = 20;
 
 export function doctorKit(config: Config): DoctorKit {
-  const { dns, data } = config;
-  const folder = dataFolder(data.dir);
+  const { dns } = config;
+  const folder = dataFolder(config);
   const servers = dns.servers.length > 0 ? dns.servers : getServers();
   const settings = settingsOf(config);
   const { domain, selector } = settings.dkim;
@@ -54,16 +54,16 @@ export function doctorKit(config: Config): DoctorKit {
     stored: () => inspect(folder.store, ({ names }) => names(`${selector}._domainkey.${domain}`, MAX_DOMAINS)),
     held: async () => (await inspect(folder.store, (stored) => stored.held())) ?? 0,
     certificates: () => storedCertificates(config),
-    database: () => checkFile(folder.database, DATABASE_MS),
+    database: async () => (folder.database === null ? null : checkFile(folder.database, DATABASE_MS)),
     keyFile: () => inspectKeyFile(config),
     signing: measureSigning,
     daemon: () => daemonAnswer(folder.controlSocket),
   };
 }
 
-async function storedCertificates({ data, tls }: Config): Promise<StoredCertificate[]> {
-  const { store } = dataFolder(data.dir);
-  const records = await inspect(store, (stored) => stored.certificates(directoryUrl(tls.acme_directory)));
+async function storedCertificates(config: Config): Promise<StoredCertificate[]> {
+  const { store } = dataFolder(config);
+  const records = await inspect(store, (stored) => stored.certificates(directoryUrl(config.tls.acme_directory)));
   return (records ?? []).map(({ names, issued, failures, nextAttemptAt, failure }) => {
     return { names, notAfter: issued?.notAfter ?? null, failures, nextAttemptAt, failure };
   });

@@ -9,7 +9,9 @@ import type { Config } from '../config/keys.ts';
 import type { KeyFileFacts } from '../doctor/doctor-settings.ts';
 import type { SecretsInUse } from '../store/inspection.ts';
 import { inspect } from '../store/opening/open-store.ts';
-import { dataFolder, makeDataFolder } from './data-folder.ts';
+import { type DataPlace, dataFolder, makeDataFolder } from './data-folder.ts';
+
+type KeySource = Pick<Config, 'secrets'> & DataPlace;
 
 export interface MasterKeyFacts {
   /** Null: there is no database yet. */
@@ -17,24 +19,24 @@ export interface MasterKeyFacts {
   warn(message: string): void;
 }
 
-export function secretsInUse({ data }: Pick<Config, 'data'>): Promise<SecretsInUse | null> {
-  return inspect(dataFolder(data.dir).store, (stored) => stored.secretsInUse());
+export function secretsInUse(config: DataPlace): Promise<SecretsInUse | null> {
+  return inspect(dataFolder(config).store, (stored) => stored.secretsInUse());
 }
 
 /**
  * The first key seals; the others still open what they sealed. Never empty. A new key is created only while nothing is
  * encrypted in the database: later, it would open nothing, and hide that the right one is missing.
  */
-export function loadMasterKeys(config: Pick<Config, 'secrets' | 'data'>, { inUse, warn }: MasterKeyFacts): Buffer[] {
+export function loadMasterKeys(config: KeySource, { inUse, warn }: MasterKeyFacts): Buffer[] {
   const { master_key, master_key_file } = config.secrets;
-  const folder = dataFolder(config.data.dir);
+  const folder = dataFolder(config);
   if (master_key !== null) {
     const keys = parseMasterKeys(master_key, 'secrets.master_key');
-    return requireFitting(keys, { place: 'secrets.master_key', database: folder.database, inUse, warn });
+    return requireFitting(keys, { place: 'secrets.master_key', database: folder.storeName, inUse, warn });
   }
   const file = master_key_file ?? folder.masterKey;
   if (master_key_file === null) {
-    if (isEncrypted(inUse) && !fs.existsSync(file)) throw noKey(file, folder.database);
+    if (isEncrypted(inUse) && !fs.existsSync(file)) throw noKey(file, folder.storeName);
     makeDataFolder(config.data.dir);
     if (createKeyFile(file)) {
       warn(
@@ -45,7 +47,7 @@ export function loadMasterKeys(config: Pick<Config, 'secrets' | 'data'>, { inUse
   const keys = parseMasterKeys(readKeyFile(file), file);
   const warning = keyFileWarning({ file, openTo: whoElseReads(file) });
   if (warning !== null) warn(warning);
-  return requireFitting(keys, { place: file, database: folder.database, inUse, warn });
+  return requireFitting(keys, { place: file, database: folder.storeName, inUse, warn });
 }
 
 function isEncrypted(inUse: SecretsInUse | null): boolean {
@@ -83,10 +85,10 @@ function requireFitting(keys: Buffer[], { place, database, inUse, warn }: KeyPla
 }
 
 /** The same, but creates none; null: there is none. */
-export function existingMasterKeys(config: Pick<Config, 'secrets' | 'data'>): Buffer[] | null {
+export function existingMasterKeys(config: KeySource): Buffer[] | null {
   const { master_key, master_key_file } = config.secrets;
   if (master_key !== null) return parseMasterKeys(master_key, 'secrets.master_key');
-  const file = master_key_file ?? dataFolder(config.data.dir).masterKey;
+  const file = master_key_file ?? dataFolder(config).masterKey;
   return fs.existsSync(file) ? parseMasterKeys(readKeyFile(file), file) : null;
 }
 
@@ -96,9 +98,10 @@ export function keyFileWarning({ file, openTo }: KeyFileFacts): string | null {
 }
 
 /** Null: there is no key file, or it is not accessible. */
-export function inspectKeyFile({ secrets, data }: Pick<Config, 'secrets' | 'data'>): KeyFileFacts | null {
+export function inspectKeyFile(config: KeySource): KeyFileFacts | null {
+  const { secrets } = config;
   if (secrets.master_key !== null) return null;
-  const file = secrets.master_key_file ?? dataFolder(data.dir).masterKey;
+  const file = secrets.master_key_file ?? dataFolder(config).masterKey;
   return fs.existsSync(file) ? { file, openTo: whoElseReads(file) } : null;
 }
 

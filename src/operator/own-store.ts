@@ -2,18 +2,16 @@
 // database file. Loads the driver, so import() it where it is used.
 import { DAY_MS } from '../base/clock.ts';
 import type { SuppressedBy, SuppressionQuestion } from '../store/inspection.ts';
-import { inspect, openStore } from '../store/opening/open-store.ts';
+import { inspect, openStore, storedSchema } from '../store/opening/open-store.ts';
 import type { MessagePage, MessageSearch } from '../store/reads.ts';
 import type { HeldMail } from '../store/restored.ts';
 import { backupDatabase, restoreDatabase } from '../store/sqlite/engine/backup.ts';
 import { DataFolderInUse, type DataLock, lockDataFolder } from '../store/sqlite/engine/data-lock.ts';
-import { openForReading } from '../store/sqlite/engine/database-file.ts';
 import { refuseEmptiedDatabase } from '../store/sqlite/engine/emptied-database.ts';
-import { newestSchema, schemaVersion } from '../store/sqlite/engine/migrations.ts';
 import { openSqliteStore } from '../store/sqlite/open.ts';
 import type { Store } from '../store/store.ts';
 import type { NamedTenant } from '../tenants/find-tenant.ts';
-import { type DataFolder, makeDataFolder, overDatabase } from './data-folder.ts';
+import { type DataFolder, makeDataFolder, overDatabase, sqliteFile } from './data-folder.ts';
 
 /** Throws while another process holds the lock. */
 export function lockFolder(folder: DataFolder): DataLock {
@@ -33,9 +31,9 @@ export function tryLock(folder: DataFolder): DataLock | null {
   }
 }
 
-/** The caller holds the lock. Migrates an older schema. */
+/** The caller holds the lock, which keeps other processes out of SQLite's file. Migrates an older schema. */
 export async function withOwnStore<T>(folder: DataFolder, work: (store: Store) => Promise<T>): Promise<T> {
-  const store = await overDatabase(folder.database, () => openStore(folder.store));
+  const store = await overDatabase(folder, () => openStore(folder.store));
   try {
     return await work(store);
   } finally {
@@ -45,17 +43,17 @@ export async function withOwnStore<T>(folder: DataFolder, work: (store: Store) =
 
 /** Throws when the database has lost all its data, rather than starting from scratch. */
 export function refuseEmptied({ database }: DataFolder): void {
-  refuseEmptiedDatabase(database);
+  if (database !== null) refuseEmptiedDatabase(database);
 }
 
 /** With or without a running daemon. */
-export function backUp({ database }: DataFolder, target: string): Promise<void> {
-  return overDatabase(database, () => backupDatabase(database, target));
+export function backUp(folder: DataFolder, target: string): Promise<void> {
+  return overDatabase(folder, () => backupDatabase(sqliteFile(folder), target));
 }
 
 /** The caller holds the lock. */
-export function restore({ database }: DataFolder, from: string): Promise<void> {
-  return restoreDatabase(from, database);
+export function restore(folder: DataFolder, from: string): Promise<void> {
+  return restoreDatabase(from, sqliteFile(folder));
 }
 
 // An operator who restores on a Friday evening decides on Monday.
@@ -68,10 +66,10 @@ export interface HeldByRestore {
 }
 
 /** The same, with everything unfinished held before the database counts. Brings the copy to this version's schema. */
-export async function restoreHeld({ database }: DataFolder, from: string, now: number): Promise<HeldByRestore> {
+export async function restoreHeld(folder: DataFolder, from: string, now: number): Promise<HeldByRestore> {
   const until = now + HELD_AT_LEAST_MS;
   let held: HeldMail | null = null;
-  await restoreDatabase(from, database, async (incoming) => {
+  await restoreDatabase(from, sqliteFile(folder), async (incoming) => {
     const store = await openSqliteStore({ file: incoming });
     try {
       held = await store.queue.holdUnfinished({ now, notBefore: until });
@@ -83,23 +81,18 @@ export async function restoreHeld({ database }: DataFolder, from: string, now: n
 }
 
 /** How many messages of a restored database the next start sends. */
-export async function countUnfinished({ database, store }: DataFolder): Promise<number> {
-  return (await overDatabase(database, () => inspect(store, (stored) => stored.unfinished()))) ?? 0;
+export async function countUnfinished(folder: DataFolder): Promise<number> {
+  return (await overDatabase(folder, () => inspect(folder.store, (stored) => stored.unfinished()))) ?? 0;
 }
 
-export async function currentSchema({ database }: DataFolder): Promise<number> {
-  return overDatabase(database, () => {
-    const db = openForReading(database);
-    try {
-      return schemaVersion(db);
-    } finally {
-      db.close();
-    }
-  });
+/** 0: there is none yet. */
+export async function currentSchema(folder: DataFolder): Promise<number> {
+  return (await overDatabase(folder, () => storedSchema(folder.store))).version;
 }
 
 export async function isOfThisVersion(folder: DataFolder): Promise<boolean> {
-  return (await currentSchema(folder)) === newestSchema();
+  const { version, newest } = await overDatabase(folder, () => storedSchema(folder.store));
+  return version === newest;
 }
 
 /** With or without a running daemon; null: there is no database. */

@@ -10,10 +10,10 @@ export interface StoredAccounts {
 }
 
 /** Empty where there is no database yet. */
-export async function storedAccounts({ data }: Pick<Config, 'data'>): Promise<StoredAccounts> {
-  const { database, store } = dataFolder(data.dir);
-  const found = await overDatabase(database, () =>
-    inspect(store, async (stored) => ({
+export async function storedAccounts(config: Pick<Config, 'data' | 'store'>): Promise<StoredAccounts> {
+  const folder = dataFolder(config);
+  const found = await overDatabase(folder, () =>
+    inspect(folder.store, async (stored) => ({
       tenants: await stored.tenants(),
       hasDomains: (await stored.domains(null, 1)).domains.length > 0,
     })),

@@ -8,12 +8,15 @@ import { type DataFolder, overDatabase } from './data-folder.ts';
 
 /** The caller holds the data folder's lock. `say` is told of a copy, in a sentence. */
 export async function backUpBeforeUpgrade(
-  { dir, database }: Pick<DataFolder, 'dir' | 'database'>,
+  folder: Pick<DataFolder, 'dir' | 'database' | 'storeName'>,
   { data }: Pick<Config, 'data'>,
   say: (text: string, facts: { file: string; from: number; to: number }) => void,
 ): Promise<void> {
+  const { dir, database } = folder;
+  // PostgreSQL's migrations only add: the version before can go on with what they leave.
+  if (database === null) return;
   const room = { keep: data.upgrade_backups, now: systemClock.now(), freeBytes: await diskFreeBytes(dir) };
-  const made = await overDatabase(database, () => backUpBeforeMigration(database, room));
+  const made = await overDatabase(folder, () => backUpBeforeMigration(database, room));
   if (made === null) return;
   const { file, from, to } = made;
   say(`backed up the database to ${file} before migrating it from schema ${from} to ${to}`, made);

@@ -7,6 +7,7 @@ import { ConfigError, type LoadedConfig } from '../config/load.ts';
 import { configWarnings } from '../config/rules.ts';
 import { type Finding, fine, warning, worstOf, wrong } from '../doctor/finding.ts';
 import { diskFreeBytes } from '../observe/host-room.ts';
+import { storedSchema } from '../store/opening/open-store.ts';
 import {
   type MigrationStep,
   mebibytes,
@@ -15,7 +16,7 @@ import {
   type UpgradePlan,
 } from '../store/sqlite/engine/upgrade.ts';
 import { isDaemonListening } from './control-client.ts';
-import { type DataFolder, dataFolder, overDatabase } from './data-folder.ts';
+import { type DataFolder, dataFolder, overDatabase, sqliteFile } from './data-folder.ts';
 
 export interface UpgradeCheck {
   /** False: the start would be refused. */
@@ -33,36 +34,52 @@ export async function checkUpgrade(load: () => Promise<LoadedConfig>): Promise<U
 }
 
 async function look(load: () => Promise<LoadedConfig>): Promise<Omit<UpgradeCheck, 'possible'>> {
-  const { data, findings } = await checkConfig(load);
+  const { place, findings } = await checkConfig(load);
   const version = programVersion();
-  if (data === null) return { version, plan: null, findings };
-  const folder = dataFolder(data.dir);
+  if (place === null) return { version, plan: null, findings };
+  const folder = dataFolder(place);
   findings.push(await checkDaemon(folder));
   try {
-    const plan = await overDatabase(folder.database, () => planUpgrade(folder.database));
-    const freeBytes = await diskFreeBytes(folder.dir);
-    const room = checkRoom(folder, plan, { freeBytes, keep: data.upgrade_backups });
-    findings.push(checkDatabase(folder, plan), ...room.findings);
-    const { from, to, steps } = plan;
-    return { version, plan: { from, to, steps, neededBytes: room.neededBytes, freeBytes }, findings };
+    const { plan, found } =
+      folder.database === null ? await lookAtServer(folder) : await lookAtFile(folder, place.data);
+    return { version, plan, findings: [...findings, ...found] };
   } catch (error) {
-    findings.push(wrong({ check: 'database', subject: folder.database }, `cannot be read: ${describeError(error)}`));
+    findings.push(wrong({ check: 'database', subject: folder.storeName }, `cannot be read: ${describeError(error)}`));
     return { version, plan: null, findings };
   }
 }
 
+interface Look {
+  plan: UpgradeCheck['plan'];
+  found: Finding[];
+}
+
+async function lookAtFile(folder: DataFolder, { upgrade_backups: keep }: Config['data']): Promise<Look> {
+  const upgrade = await overDatabase(folder, () => planUpgrade(sqliteFile(folder)));
+  const freeBytes = await diskFreeBytes(folder.dir);
+  const { neededBytes, findings } = checkRoom(folder, upgrade, { freeBytes, keep });
+  const { from, to, steps } = upgrade;
+  return { plan: { from, to, steps, neededBytes, freeBytes }, found: [checkDatabase(folder, upgrade), ...findings] };
+}
+
+/** Its migrations only add, beside the daemons of the version before: no room is needed for a copy. */
+async function lookAtServer(folder: DataFolder): Promise<Look> {
+  const { version: from, newest: to } = await storedSchema(folder.store);
+  return { plan: null, found: [checkDatabase(folder, { from, to, problem: null })] };
+}
+
 async function checkConfig(
   load: () => Promise<LoadedConfig>,
-): Promise<{ data: Config['data'] | null; findings: Finding[] }> {
+): Promise<{ place: Pick<Config, 'data' | 'store'> | null; findings: Finding[] }> {
   const about = (file: string | null) => ({ check: 'configuration', subject: file ?? 'the environment' });
   try {
     const { config, source } = await load();
     const warnings = configWarnings(config).map((text) => warning(about(source.file), text));
-    return { data: config.data, findings: [fine(about(source.file), 'has only keys of this version'), ...warnings] };
+    return { place: config, findings: [fine(about(source.file), 'has only keys of this version'), ...warnings] };
   } catch (error) {
     const { cause } = error as { cause?: unknown };
     if (!(cause instanceof ConfigError)) throw error;
-    return { data: cause.data, findings: cause.problems.map((problem) => wrong(about(cause.file), problem)) };
+    return { place: cause.place, findings: cause.problems.map((problem) => wrong(about(cause.file), problem)) };
   }
 }
 
@@ -76,11 +93,14 @@ async function checkDaemon({ controlSocket }: DataFolder): Promise<Finding> {
   }
 }
 
-function checkDatabase({ database }: DataFolder, { from, to, steps, problem }: UpgradePlan): Finding {
-  const about = { check: 'database', subject: database };
+function checkDatabase(
+  { storeName }: DataFolder,
+  { from, to, problem }: Pick<UpgradePlan, 'from' | 'to' | 'problem'>,
+): Finding {
+  const about = { check: 'database', subject: storeName };
   if (problem !== null) return wrong(about, problem);
   if (from === 0) return fine(about, 'does not exist yet: the first start creates it');
-  if (steps.length === 0) return fine(about, `already has schema ${to}`);
+  if (from === to) return fine(about, `already has schema ${to}`);
   return fine(about, `has schema ${from}; the next start migrates it to ${to}`);
 }
 

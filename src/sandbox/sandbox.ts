@@ -10,7 +10,7 @@ import { IdSource } from '../base/ids.ts';
 import type { Config } from '../config/keys.ts';
 import { type Daemon, type DaemonOptions, startDaemon } from '../daemon/daemon.ts';
 import { createLogger, type Logger } from '../observe/log.ts';
-import { dataFolder, makeDataFolder } from '../operator/data-folder.ts';
+import { makeDataFolder, sqliteFolder } from '../operator/data-folder.ts';
 import type { CapturedMails } from '../portal/captured-mails.ts';
 import { DataFolderInUse, lockDataFolder } from '../store/sqlite/engine/data-lock.ts';
 import { prepareAccess } from './access.ts';
@@ -143,7 +143,7 @@ interface SandboxFolder {
 
 /** Locked before anything in it is touched; the daemon has a lock of its own for the rest. */
 async function openDataFolder(dir: string, opened: ClosingStack): Promise<SandboxFolder> {
-  const { database, captured: capturedDir } = dataFolder(dir);
+  const { database, captured: capturedDir } = sqliteFolder(dir);
   if (fs.existsSync(database) && !fs.existsSync(capturedDir)) {
     // Its waiting mail would go to the capture server instead of its recipients.
     const detail = 'give --data a folder of its own';

@@ -68,6 +68,13 @@ export interface TenantPace {
   slots: [minute: number, messages: number][];
 }
 
+/** What stops mail on every node. */
+export interface SharedHolds {
+  pauses: QueuePause[];
+  /** Not those of source addresses, each of which is one node's. */
+  suspensions: Suspension[];
+}
+
 export interface ShapingSnapshot {
   pauses: QueuePause[];
   suspensions: Suspension[];
@@ -88,6 +95,8 @@ export interface ShapingStore {
   /** Deletes suspensions that have ended by `now`, and leaves them out. */
   loadShaping(now: number): Promise<ShapingSnapshot>;
   saveShaping(changes: ShapingChanges): Promise<void>;
+  /** What has not ended by `now`. */
+  readHolds(now: number): Promise<SharedHolds>;
   /** Ends suspensions, and returns them. */
   liftSuspensions(of: { mxGroup: string } | { tenantId: string } | { domain: string }): Promise<Suspension[]>;
 

@@ -165,6 +165,7 @@ export const VERBS = {
   shaping: {
     loadShaping: 'write',
     saveShaping: 'write',
+    readHolds: 'read',
     liftSuspensions: 'write',
     pauseQueue: 'write',
     resumeQueue: 'write',

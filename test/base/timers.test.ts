@@ -1,7 +1,7 @@
 import t from 'tap';
 import { Timers } from '../../src/base/timers.ts';
 
-function fakeTimers(lead: (name: string) => Promise<boolean> = async () => true) {
+function fakeTimers(lead: (timer: { name: string }) => Promise<boolean> = async () => true) {
   const clock = { time: 1_000, now: () => clock.time };
   const errors: string[] = [];
   const timers = new Timers({ clock, tickMs: 1_000_000, lead, onError: (name) => void errors.push(name) });
@@ -99,7 +99,7 @@ t.test('runs of one timer never overlap, and stop waits for the one that runs', 
 t.test('a timer for one node runs where that node leads it, and others run anyway', async (t) => {
   const asked: string[] = [];
   let leads = false;
-  const { clock, timers, errors } = fakeTimers(async (name) => {
+  const { clock, timers, errors } = fakeTimers(async ({ name }) => {
     asked.push(name);
     if (asked.length === 3) throw new Error('no database');
     return leads;

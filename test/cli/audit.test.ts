@@ -22,6 +22,7 @@ const MASTER_KEY = Buffer.alloc(MASTER_KEY_BYTES, 1);
 const CHANGE_NOTHING = [
   ...['serve', 'sandbox', 'doctor', 'doctor daemon', 'dns', 'config check', 'config print', 'upgrade'],
   ...['tenant list', 'tenant show', 'key list', 'domain list', 'domain records', 'certificate list'],
+  'nodes list',
   ...['queue list', 'queue find', 'queue show', 'queue sources', 'restore drill'],
   ...['suppression list', 'suppression doubts', 'webhook list', 'webhook attempts', 'inbound list', 'inbound show'],
   ...['dmarc list', 'dmarc show', 'address explain', 'bounce reply', 'bounce explain'],
@@ -47,6 +48,8 @@ const PLAYS: Readonly<Record<string, readonly [action: string, play: Play]>> = {
   'user reset': ['user.password_reset', ({ run }) => run('user', 'reset', '--email', 'op@x.test')],
   'key create': ['key.created', createKey],
   'key revoke': ['key.revoked', async (stage) => stage.run('key', 'revoke', String((await createKey(stage)).id))],
+  'nodes drain': ['node.drained', ({ run, withStore }) => addNodes(withStore).then(() => run('nodes', 'drain', 'a'))],
+  'nodes resume': ['node.resumed', ({ run, withStore }) => addNodes(withStore).then(() => run('nodes', 'resume', 'a'))],
   'queue retry': ['queue.retry', ({ run, messageId }) => run('queue', 'retry', messageId)],
   'queue pause': ['queue.pause', ({ run, messageId }) => run('queue', 'pause', messageId, '--reason', 'a test')],
   'queue resume': ['queue.resume', ({ run, messageId }) => run('queue', 'resume', messageId)],
@@ -165,6 +168,16 @@ async function openStage(t: Test): Promise<Stage> {
     return { ...message, webhookId: webhook.id };
   });
   return { folder, run, withStore, ...made };
+}
+
+/** Two that live. */
+function addNodes(withStore: Stage['withStore']): Promise<void> {
+  return withStore(async ({ owners }) => {
+    const now = Date.now();
+    for (const node of ['a', 'b']) {
+      await owners.keepSlots({ node, version: '1.0.0', startedAt: now, owners: [], now, leaseUntil: now });
+    }
+  });
 }
 
 t.test('every command that changes something', async (t) => {

@@ -14,7 +14,7 @@ import { silentLogger } from '../../src/observe/log.ts';
 import { askDaemon } from '../../src/operator/control-client.ts';
 import { socketName } from '../../src/operator/control-protocol.ts';
 import { startControlServer } from '../../src/operator/control-server.ts';
-import { dataFolder } from '../../src/operator/data-folder.ts';
+import { sqliteFolder } from '../../src/operator/data-folder.ts';
 import type { OperatorServices } from '../../src/operator/operator-services.ts';
 import { storeQueueControl } from '../../src/operator/queue-control.ts';
 import { lockDataFolder } from '../../src/store/sqlite/engine/data-lock.ts';
@@ -28,7 +28,7 @@ import { addWaitingMessage } from './waiting-message.ts';
 async function startDaemonSide(t: Test) {
   const program = newProgram();
   const lock = lockDataFolder(program.dataDir);
-  const { database, controlSocket } = dataFolder(program.dataDir);
+  const { database, controlSocket } = sqliteFolder(program.dataDir);
   fs.writeFileSync(controlSocket, 'left behind by a dead daemon');
   const store = await openSqliteStore({ file: database });
   const changedTenants: string[] = [];
@@ -195,7 +195,7 @@ t.test('a socket that is gone while its daemon runs is told of, and one without 
   t.teardown(alone.remove);
   await alone.json('tenant', 'create', '--name', 'x');
   const dead = net.createServer();
-  const { controlSocket: stale } = dataFolder(alone.dataDir);
+  const { controlSocket: stale } = sqliteFolder(alone.dataDir);
   await new Promise<void>((resolve) => dead.listen(`${stale}.listening`, resolve));
   fs.linkSync(`${stale}.listening`, stale);
   await new Promise((resolve) => dead.close(resolve));
@@ -211,7 +211,7 @@ t.test('a daemon that breaks off leaves no doubt that the outcome is unknown', a
   t.teardown(program.remove);
   fs.mkdirSync(program.dataDir);
   const server = net.createServer((socket) => socket.once('data', () => socket.destroy()));
-  await new Promise<void>((resolve) => server.listen(dataFolder(program.dataDir).controlSocket, resolve));
+  await new Promise<void>((resolve) => server.listen(sqliteFolder(program.dataDir).controlSocket, resolve));
   t.teardown(() => server.close());
   const result = await program.runHere('tenant', 'create', '--name', 'x');
   t.match(result, {
@@ -223,7 +223,7 @@ t.test('a daemon that breaks off leaves no doubt that the outcome is unknown', a
 t.test('a daemon that does not answer is not said to have broken off', async (t) => {
   const program = newProgram();
   t.teardown(program.remove);
-  const { controlSocket } = dataFolder(program.folder);
+  const { controlSocket } = sqliteFolder(program.folder);
   const silent = net.createServer().listen(controlSocket);
   t.teardown(() => silent.close());
   await t.rejects(askDaemon(controlSocket, { command: 'tenant list', options: {} }, 10), {

@@ -36,7 +36,9 @@ class Cluster {
     });
     const owners = { ...store.owners, readClock: async () => this.clock.now };
     const node = { node: name, version: '1.0.0', startedAt: this.clock.now };
-    const kit = { store: { owners }, ownership, node, spare: [], log: silentLogger, monotonicMs, tickMs: null };
+    const onNamesake = (reason: string) => heard.push(reason);
+    const parts = { store: { owners }, ownership, node, spare: [], log: silentLogger, onNamesake };
+    const kit = { ...parts, monotonicMs, tickMs: null };
     const keeper = new SlotKeeper(kit);
     await keeper.start();
     return { store, ownership, keeper, heard, tick: () => keeper.tick() };
@@ -173,6 +175,21 @@ t.test('a node that stops does not let others wait', async (t) => {
   await b.tick();
   await again.tick();
   t.strictSame([again.ownership.slots.length, b.ownership.slots.length], [8, 8]);
+});
+
+t.test('of two nodes of one name the older one ends, and leaves the younger one alone', async (t) => {
+  const cluster = new Cluster(t);
+  const older = await cluster.node('a');
+  cluster.clock.now += 1000;
+  const younger = await cluster.node('a');
+  await older.tick();
+  await older.tick();
+  const why = 'another daemon on the same database is called a as well: give each its own store.node';
+  t.strictSame(older.heard, [`gained ${numbers(1, 8)}`, `lost ${numbers(1, 8)}`, why]);
+  await older.keeper.close();
+  await younger.tick();
+  t.strictSame(younger.ownership.slots, numbers(1, 8));
+  t.match(await younger.store.owners.listNodes(), [{ startedAt: T0 + 1000, seenAt: T0 + 1000 }]);
 });
 
 t.test('a store that fails at a renewal stops nobody before the leases are over', async (t) => {

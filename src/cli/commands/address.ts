@@ -68,7 +68,7 @@ async function explain(context: LocalContext, text: string, named: string | null
 
 async function lookUp(context: LocalContext, address: string, named: string | null): Promise<Suppressed | Refused> {
   try {
-    const folder = dataFolder((await context.loadConfig()).config.data.dir);
+    const folder = dataFolder((await context.loadConfig()).config);
     const problem = databaseProblem(folder);
     if (problem !== null) return { unknown: problem };
     const { suppressedBy, tenantsIn } = await import('../../operator/own-store.ts');

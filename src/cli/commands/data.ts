@@ -102,7 +102,7 @@ export const migrate = localCommand({
       const { backUpBeforeUpgrade } = await import('../../operator/upgrade-backup.ts');
       const { config } = await context.loadConfig();
       await backUpBeforeUpgrade(folder, config, (text) => context.complain(text));
-      const from = fs.existsSync(folder.database) ? await own.currentSchema(folder) : 0;
+      const from = await own.currentSchema(folder);
       await own.withOwnStore(folder, async () => {});
       const to = await own.currentSchema(folder);
       if (from !== to) await recordHere(folder, 'platform.migrated', { from, to });
@@ -118,7 +118,7 @@ export const migrate = localCommand({
 });
 
 export async function folderOf(context: LocalContext): Promise<DataFolder> {
-  return dataFolder((await context.loadConfig()).config.data.dir);
+  return dataFolder((await context.loadConfig()).config);
 }
 
 /** With the lock held. */

@@ -43,7 +43,7 @@ export const doctorDaemon = storeCommand({
   summary: 'Shows whether the running daemon accepts mail, and its timers: period, next run, last result.',
   options: {},
   async run({ daemon, config }) {
-    if (!daemon) return failed(`no daemon is running: nothing listens at ${dataFolder(config.data.dir).controlSocket}`);
+    if (!daemon) return failed(`no daemon is running: nothing listens at ${dataFolder(config).controlSocket}`);
     const { accepting, reason } = daemon.intake();
     const timers = daemon.timers().map(({ name, periodMs, nextRunAt, lastRunAt, lastResult, isRunning }) => ({
       name,

@@ -38,7 +38,7 @@ export const queueFind = localCommand({
     limit: wholeNumber('N', { min: 1, max: 1000 }, `maximum number of messages; default: ${DEFAULT_LIMIT}`),
   },
   async run(context, { text: typed, tenant: named, state, limit = DEFAULT_LIMIT }) {
-    const folder = dataFolder((await context.loadConfig()).config.data.dir);
+    const folder = dataFolder((await context.loadConfig()).config);
     const problem = databaseProblem(folder);
     if (problem !== null) return failed(problem);
     const { tenantsIn, searchIn } = await import('../../operator/own-store.ts');

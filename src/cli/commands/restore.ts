@@ -4,7 +4,7 @@ import path from 'node:path';
 import { systemClock, toTimestamp } from '../../base/clock.ts';
 import { counted } from '../../base/counted.ts';
 import { done, failed } from '../../operator/answer.ts';
-import type { DataFolder } from '../../operator/data-folder.ts';
+import { type DataFolder, sqliteFile } from '../../operator/data-folder.ts';
 import type { HeldMail } from '../../store/restored.ts';
 import { localCommand } from '../command.ts';
 import { flag, positional, required, text } from '../option.ts';
@@ -23,7 +23,7 @@ export const restore = localCommand({
     const own = await ownStore();
     const held = own.lockFolder(folder);
     try {
-      if (!force && fs.existsSync(folder.database)) {
+      if (!force && fs.existsSync(sqliteFile(folder))) {
         return failed(`${folder.dir} already has a database: back it up, then use --force to replace it`);
       }
       const backup = path.resolve(file);
@@ -32,7 +32,7 @@ export const restore = localCommand({
         const { messages, held } = unfinished;
         await recordHere(folder, 'platform.restored', { file: backup, unfinished: messages, held });
       }
-      return done({ database: folder.database, schema: await own.currentSchema(folder), ...unfinished });
+      return done({ database: folder.storeName, schema: await own.currentSchema(folder), ...unfinished });
     } finally {
       held.release();
     }

@@ -27,7 +27,7 @@ const COMMAND_MS = 90_000;
 const MAX_OUTPUT_BYTES = 1_000_000;
 
 export async function runAsService(context: LocalContext, ask: ServiceAsk): Promise<Service> {
-  const folder = dataFolder(ask.loaded.config.data.dir);
+  const folder = dataFolder(ask.loaded.config);
   const { isAnswering, prepareMachine, startService } = await import('../../operator/prepare-machine.ts');
   const isChanged = ask.written !== 'unchanged';
   if (!ask.isDefaultFile || process.getuid?.() !== 0) {

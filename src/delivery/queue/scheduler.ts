@@ -9,6 +9,7 @@ import type { BounceRules } from '../../classify/classify-reply.ts';
 import type { Logger } from '../../observe/log.ts';
 import { requeued } from '../../observe/mail-log.ts';
 import type { SecondLooks } from '../../protocol/dns/second-look.ts';
+import type { Notices } from '../../store/notices.ts';
 import type { Ownership } from '../../store/ownership.ts';
 import type { ClaimedMessage, MessageUpdate } from '../../store/queue.ts';
 import type { ClaimSource } from '../../store/source-addresses.ts';
@@ -31,10 +32,12 @@ import type { Lane } from './lane.ts';
 import type { WaitingLane } from './lane-rotation.ts';
 import { Lanes } from './lanes.ts';
 import type { MessagesInFlight } from './orphans.ts';
+import { hearOtherNodes, passOnOthers } from './other-nodes.ts';
 import { findPassage, type NewMail, type Passage } from './passage.ts';
 
 export interface SchedulerKit {
   store: ClaimsKit['store'] & StoreVerbs<{ queue: 'dueLanes' | 'getMessage'; sources: 'peekDue' }>;
+  notices: Notices;
   /** It sends the mail of these slots. */
   ownership: Ownership;
   inFlight: Pick<MessagesInFlight, 'hold' | 'size'>;
@@ -119,6 +122,7 @@ export class Scheduler {
       lost: () => this.#haltAll(),
     });
     await this.reconcile();
+    hearOtherNodes(this.#kit, this);
     this.#reconciler = setInterval(() => void this.#maintain(), RECONCILE_EVERY_MS);
   }
 
@@ -149,17 +153,23 @@ export class Scheduler {
   /** Compares the whole queue with memory; tenants are read again. */
   async reconcile(): Promise<void> {
     this.#kit.shaping.tenantsChanged();
+    await this.lookAt(this.#kit.ownership.slots);
+  }
+
+  /** In those of the slots that are its own. */
+  async lookAt(slots: readonly number[]): Promise<void> {
+    const own = slots.filter((slot) => this.#kit.ownership.of(slot) !== null);
+    if (own.length === 0) return;
     try {
-      this.notice(await this.#kit.store.queue.dueLanes(this.#kit.ownership.slots));
+      this.notice(await this.#kit.store.queue.dueLanes(own));
     } catch (error) {
       this.#kit.log.error({ error }, `the queue could not be read: ${describeError(error)}`);
     }
   }
 
   /** Lanes in other nodes' slots are theirs. */
-  notice(notices: LaneNotice[]): void {
-    const { ownership } = this.#kit;
-    this.#lanes.notice(notices.filter(({ slot }) => ownership.of(slot) !== null));
+  notice(lanes: LaneNotice[]): void {
+    this.#lanes.notice(passOnOthers(lanes, this.#kit));
   }
 
   /** Ends messages that are claimed and of which no command has been sent; returns them. */

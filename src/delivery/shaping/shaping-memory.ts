@@ -141,7 +141,9 @@ export class ShapingMemory {
   }
 
   pausedGroups(): string[] {
-    return [...this.#pauses.values()].filter(({ kind }) => kind === 'group').map(({ key }) => key);
+    return this.pauses()
+      .filter(({ kind }) => kind === 'group')
+      .map(({ key }) => key);
   }
 
   pause(kind: QueueTarget['kind'], key: string): QueuePause | null {
@@ -152,6 +154,11 @@ export class ShapingMemory {
     if (kind === 'message') return; // the store keeps it from being found due
     if (pause) this.#pauses.set(`${kind} ${key}`, pause);
     else this.#pauses.delete(`${kind} ${key}`);
+  }
+
+  /** Of everything but single messages. */
+  pauses(): QueuePause[] {
+    return [...this.#pauses.values()];
   }
 
   suspension(of: SuspensionTarget): Suspension | null {
@@ -185,6 +192,15 @@ export class ShapingMemory {
       if (shorter) this.#lengths.set(key, shorter);
       else this.#lengths.delete(key);
     }
+  }
+
+  /** Those whose mail is not sent at present. */
+  stoppedTenants(): string[] {
+    return [...this.#tenants.entries()].filter(([, { status }]) => status !== 'active').map(([id]) => id);
+  }
+
+  isActive(tenantId: string): boolean {
+    return this.#tenants.get(tenantId)?.status === 'active';
   }
 
   suspensionsNow(now: number): Suspension[] {

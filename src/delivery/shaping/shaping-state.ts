@@ -16,6 +16,7 @@ import { Reservations } from './reservations.ts';
 import { decideShaping, type ShapingVerdict, whatPauses } from './shaping.ts';
 import { type GroupLimits, type ShapingLimits, ShapingMemory, type ShapingQuestion } from './shaping-memory.ts';
 import { type OtherConnections, readSigns, suspensionTarget } from './shaping-signs.ts';
+import { OthersHolds } from './shared-holds.ts';
 
 export interface ShapingKit {
   store: Pick<Store, 'shaping'> & StoreVerbs<{ tenants: 'getTenant' }>;
@@ -74,6 +75,7 @@ export class Shaping {
   readonly memory: ShapingMemory;
   readonly reservations: Reservations;
   readonly #kit: ShapingKit;
+  readonly #others = new OthersHolds();
   #listener: ShapingListener | null = null;
   readonly #notedDomains = new BoundedMap<string, { mxGroup: string; at: number }>(MAX_NOTED_DOMAINS);
   readonly #saving = new Set<Promise<void>>();
@@ -132,6 +134,18 @@ export class Shaping {
     if (this.memory.knowsTenant(tenantId, now)) return;
     const tenant = await this.#kit.store.tenants.getTenant(tenantId);
     if (tenant) this.memory.learnTenant(tenantId, tenant, now);
+  }
+
+  /** Another node may have changed what holds mail: pauses, suspensions, tenants. */
+  async readOthers(): Promise<void> {
+    const { clock, store } = this.#kit;
+    const now = clock.now();
+    const { stopped, hasEnded } = this.#others.take(this.memory, await store.shaping.readHolds(now), now);
+    for (const group of stopped) this.#listener?.onBlocked(group);
+    this.memory.expireTenants();
+    const tenants = this.memory.stoppedTenants();
+    for (const tenant of tenants) await this.learnTenant(tenant);
+    if (hasEnded || tenants.some((tenant) => this.memory.isActive(tenant))) this.#listener?.onReleased();
   }
 
   /** Some tenant was changed. */

@@ -100,6 +100,27 @@ export async function inspect<T>(address: StoreAddress, look: (stored: Inspectio
   }
 }
 
+export interface StoredSchema {
+  /** 0: there is none yet. */
+  version: number;
+  /** What this program brings it to. */
+  newest: number;
+}
+
+/** Changes nothing. Throws for a database that this program must not use. */
+export async function storedSchema(address: StoreAddress): Promise<StoredSchema> {
+  switch (address.driver) {
+    case 'sqlite': {
+      const { schemaOfFile } = await import('../sqlite/reading/inspection.ts');
+      return schemaOfFile(address.file);
+    }
+    case 'postgres': {
+      const { schemaOfDatabase } = await import('../postgres/reads.ts');
+      return schemaOfDatabase(address.url);
+    }
+  }
+}
+
 async function openInspection(address: StoreAddress): Promise<Inspection | null> {
   switch (address.driver) {
     case 'sqlite': {

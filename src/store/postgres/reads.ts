@@ -13,7 +13,7 @@ import { transportSecurityQueries } from '../sql/verbs/domains/transport-securit
 import { contentQueries } from '../sql/verbs/message/contents.ts';
 import type { ContentReader, ContentResult } from '../submissions.ts';
 import type { TransportSecurityReader } from '../transport-security.ts';
-import { isMigrated } from './engine/migrations.ts';
+import { isMigrated, newestSchema, presentSchema } from './engine/migrations.ts';
 import { ReadPool } from './engine/read-pool.ts';
 import { parseServerAddress } from './engine/server-address.ts';
 import { VerbRunner } from './engine/verb-runner.ts';
@@ -64,6 +64,10 @@ export async function openPostgresInspection(url: string): Promise<Inspection | 
   const reader = new Reader(url, { applicationName: 'postrider-inspection', maxConnections: 1 });
   const queries = reader.answering<Omit<Inspection, 'close'>>(inspectionQueries);
   return { ...queries, close: () => void reader.close() };
+}
+
+export async function schemaOfDatabase(url: string): Promise<{ version: number; newest: number }> {
+  return { version: await presentSchema(parseServerAddress(url)), newest: newestSchema() };
 }
 
 /** Each query sees one moment. */

@@ -31,6 +31,23 @@ const CONCURRENCY: GroupConcurrency = {
 };
 
 export const shapingCases = {
+  'what stops mail everywhere can be read again at any time': async (t: Test, bench: Bench) => {
+    const { shaping } = bench.store;
+    t.strictSame(await shaping.readHolds(T0), { pauses: [], suspensions: [] });
+    const ofDomain = suspension({ scope: 'domain', subject: 'shop.test', until: T0 + 2000 });
+    const ofSource = suspension({ scope: 'source', subject: '192.0.2.1', until: T0 + 2000 });
+    await shaping.saveShaping({ suspensions: [suspension(), ofDomain, ofSource] });
+    const pause: QueuePause = { kind: 'group', key: 'google', ...WORD };
+    await shaping.pauseQueue(pause);
+    const { domain } = await bench.sender('acme.test');
+    const { receipt } = await bench.accept(domain, ['a@x.test']);
+    await shaping.pauseQueue({ kind: 'message', key: receipt.messageIds[0]!, ...WORD });
+    t.strictSame(await shaping.readHolds(T0), { pauses: [pause], suspensions: [ofDomain, suspension()] });
+    t.strictSame(await shaping.readHolds(T0 + 1000), { pauses: [pause], suspensions: [ofDomain] });
+    await shaping.resumeQueue(pause);
+    await shaping.liftSuspensions({ domain: 'shop.test' });
+    t.strictSame(await shaping.readHolds(T0), { pauses: [], suspensions: [suspension()] });
+  },
   'what was saved is there at the next start': async (t: Test, bench: Bench) => {
     const empty = { pauses: [], suspensions: [], groups: [], paces: [] };
     t.strictSame(await bench.store.shaping.loadShaping(T0), empty);

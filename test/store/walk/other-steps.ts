@@ -99,6 +99,7 @@ async function shape(walk: Walk): Promise<void> {
     domains: [{ domain: target.key.slice(3), mxGroup: target.key, at: walk.now }],
   });
   const { suspensions } = await store.shaping.loadShaping(walk.now);
+  walk.same((await store.shaping.readHolds(walk.now)).suspensions, suspensions, 'readHolds');
   walk.same(
     suspensions.some(({ mxGroup }) => mxGroup === target.key),
     true,

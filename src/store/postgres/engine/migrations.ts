@@ -33,13 +33,18 @@ export async function migrate(address: ServerAddress): Promise<string[]> {
 
 /** For commands that only read: whether there is anything to read. Refuses an older schema as well, and leaves it as it is. */
 export async function isMigrated(address: ServerAddress): Promise<boolean> {
+  const version = await presentSchema(address);
+  if (version === 0 || version === newestSchema()) return version > 0;
+  throw refusal(
+    `the database ${describeServer(address)} has the older schema ${version}: start the daemon, which brings it up to date`,
+  );
+}
+
+/** 0: none yet. */
+export async function presentSchema(address: ServerAddress): Promise<number> {
   const connection = await connect(address, { applicationName: 'postrider-inspection' });
   try {
-    const version = await compatibleVersion(connection, address);
-    if (version === 0 || version === newestSchema()) return version > 0;
-    throw refusal(
-      `the database ${describeServer(address)} has the older schema ${version}: start the daemon, which brings it up to date`,
-    );
+    return await compatibleVersion(connection, address);
   } finally {
     await connection.end();
   }

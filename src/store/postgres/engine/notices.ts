@@ -16,12 +16,14 @@ const CHANNEL = 'postrider';
 const NOTIFY: Statement = { name: 'notify', text: `SELECT pg_notify('${CHANNEL}', $1)`, names: [] };
 const NOTIFY_EVERY_MS = 20;
 const POLL_MS = 1000;
-/** PostgreSQL allows 8,000 bytes; an ID takes 39. */
-const MAX_IDS = 180;
+/** PostgreSQL allows 8,000 bytes; an ID takes 39, a slot at most 11. */
+const MAX_IDS = 150;
+const MAX_SLOTS = 150;
 
 interface Notice {
   from: string;
   webhooksDue?: string[];
+  lanesDue?: number[];
   /** What caches hold may have changed. */
   configChanged?: true;
 }
@@ -37,8 +39,11 @@ export class PostgresNotices implements Notices {
   readonly #self = randomUUID();
   readonly #listeners: NoticeListener[] = [];
   readonly #webhooksDue = new Set<string>();
+  readonly #lanesDue = new Set<number>();
   readonly #closing = new AbortController();
   #configChanged = false;
+  /** That listeners know of. */
+  #version: number | null = null;
   #sending: Promise<void> | null = null;
   #listening: Promise<void> | null = null;
 
@@ -61,6 +66,12 @@ export class PostgresNotices implements Notices {
     this.#sending ??= this.#sendAll();
   }
 
+  tellLanes(slots: Iterable<number>): void {
+    if (this.#closing.signal.aborted) return;
+    for (const slot of slots) this.#lanesDue.add(slot);
+    this.#sending ??= this.#sendAll();
+  }
+
   async close(): Promise<void> {
     await this.#sending;
     this.#closing.abort();
@@ -73,11 +84,11 @@ export class PostgresNotices implements Notices {
   }
 
   async #sendAll(): Promise<void> {
-    while (this.#webhooksDue.size > 0 || this.#configChanged) {
+    while (this.#webhooksDue.size > 0 || this.#lanesDue.size > 0 || this.#configChanged) {
       const notice: Notice = { from: this.#self };
-      if (this.#webhooksDue.size > 0) notice.webhooksDue = [...this.#webhooksDue].slice(0, MAX_IDS);
+      if (this.#webhooksDue.size > 0) notice.webhooksDue = takeSome(this.#webhooksDue, MAX_IDS);
+      if (this.#lanesDue.size > 0) notice.lanesDue = takeSome(this.#lanesDue, MAX_SLOTS);
       if (this.#configChanged) notice.configChanged = true;
-      for (const id of notice.webhooksDue ?? []) this.#webhooksDue.delete(id);
       this.#configChanged = false;
       await this.#send(notice);
       await this.#pause(NOTIFY_EVERY_MS);
@@ -108,10 +119,16 @@ export class PostgresNotices implements Notices {
   async #listenUntilLost(connection: PostgresConnection): Promise<void> {
     connection.onNotice((payload) => this.#hear(payload));
     await connection.sendText(`LISTEN ${CHANNEL}`);
+    // Nobody has heard what was told before.
+    if (this.#version !== null) for (const listener of this.#listeners) listener.missed?.();
+    this.#version = null;
     while (!this.#closing.signal.aborted && !connection.isLost) {
       const askedAt = performance.now();
       const { rows } = await connection.send(READ_VERSION, [], 'arrays');
-      this.#options.cache.see((rows as number[][])[0]![0]!, askedAt);
+      const version = (rows as number[][])[0]![0]!;
+      this.#options.cache.see(version, askedAt);
+      if (version !== this.#version) for (const listener of this.#listeners) listener.changed?.();
+      this.#version = version;
       await this.#pause(POLL_MS);
     }
   }
@@ -120,6 +137,7 @@ export class PostgresNotices implements Notices {
     const notice = parseNotice(payload);
     if (!notice || notice.from === this.#self) return;
     if (notice.configChanged) this.#options.cache.doubt();
+    if (notice.lanesDue) for (const listener of this.#listeners) listener.lanesDue?.(notice.lanesDue);
     if (notice.webhooksDue) this.#webhooksAreDue(notice.webhooksDue);
   }
 
@@ -129,13 +147,24 @@ export class PostgresNotices implements Notices {
   }
 }
 
+function takeSome<T>(from: Set<T>, most: number): T[] {
+  const some = [...from].slice(0, most);
+  for (const one of some) from.delete(one);
+  return some;
+}
+
+function isListOf(list: unknown, isOne: (one: unknown) => boolean): boolean {
+  return Array.isArray(list) && list.every(isOne);
+}
+
 /** Any client of the database can send on the channel. */
 function parseNotice(payload: string): Notice | null {
   try {
     const notice = JSON.parse(payload) as Partial<Notice> | null;
     if (typeof notice !== 'object' || typeof notice?.from !== 'string') return null;
-    const ids = notice.webhooksDue ?? [];
-    return Array.isArray(ids) && ids.every((id) => typeof id === 'string') ? (notice as Notice) : null;
+    const { webhooksDue: ids = [], lanesDue: slots = [] } = notice;
+    const isValid = isListOf(ids, (one) => typeof one === 'string') && isListOf(slots, Number.isInteger);
+    return isValid ? (notice as Notice) : null;
   } catch {
     return null;
   }

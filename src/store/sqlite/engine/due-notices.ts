@@ -14,6 +14,9 @@ export class Listeners implements Notices {
     this.#listeners.push(listener);
   }
 
+  /** There is no other node. */
+  tellLanes(): void {}
+
   webhooksDue(webhookIds: string[]): void {
     for (const listener of this.#listeners) listener.webhooksDue?.(webhookIds);
   }

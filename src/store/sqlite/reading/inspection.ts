@@ -5,6 +5,8 @@ import fs from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Inspection } from '../../inspection.ts';
 import { inspectionQueries } from '../../sql/reading/inspection-queries.ts';
+import { openForReading } from '../engine/database-file.ts';
+import { newestSchema, schemaVersion } from '../engine/migrations.ts';
 import { ReadingConnection } from '../engine/reading-connection.ts';
 
 /** Null when there is no database. Its schema may be older than the program. */
@@ -16,6 +18,17 @@ export function openInspection(file: string): Inspection | null {
     certificates: hasTable(db, 'certificates') ? queries.certificates : async () => [],
     close: () => db.close(),
   });
+}
+
+export function schemaOfFile(file: string): { version: number; newest: number } {
+  const newest = newestSchema();
+  if (!fs.existsSync(file)) return { version: 0, newest };
+  const db = openForReading(file);
+  try {
+    return { version: schemaVersion(db), newest };
+  } finally {
+    db.close();
+  }
 }
 
 function hasTable(db: ReadingConnection, name: string): boolean {

@@ -8,6 +8,7 @@ import type {
   ShapingChanges,
   ShapingSnapshot,
   ShapingStore,
+  SharedHolds,
   Suspension,
   TenantPace,
 } from '../../../shaping.ts';
@@ -21,7 +22,13 @@ const NO_TENANT = Buffer.alloc(0);
 type ShapingVerbs = Work<
   Pick<
     ShapingStore,
-    'loadShaping' | 'saveShaping' | 'liftSuspensions' | 'addOperatorNote' | 'listOperatorNotes' | 'isKnownGroup'
+    | 'loadShaping'
+    | 'saveShaping'
+    | 'readHolds'
+    | 'liftSuspensions'
+    | 'addOperatorNote'
+    | 'listOperatorNotes'
+    | 'isKnownGroup'
   >
 >;
 
@@ -29,6 +36,7 @@ export function shapingVerbs(db: Transaction): ShapingVerbs {
   return {
     loadShaping: (now) => loadShaping(db, now),
     saveShaping: (changes) => saveShaping(db, changes),
+    readHolds: (now) => readHolds(db, now),
     liftSuspensions: (of) => liftSuspensions(db, of),
     addOperatorNote: (note) => addOperatorNote(db, note),
     listOperatorNotes: (filter) => listOperatorNotes(db, filter),
@@ -56,6 +64,17 @@ function* loadShaping(db: Transaction, now: number): Steps<ShapingSnapshot> {
       tenantId: fromId(row.tenant_id),
       slots: JSON.parse(row.slots as string) as TenantPace['slots'],
     })),
+  };
+}
+
+function* readHolds(db: Transaction, now: number): Steps<SharedHolds> {
+  const pauses = db.sql(`SELECT * FROM queue_pauses WHERE kind <> 'message' ORDER BY kind, target`);
+  const suspensions = db.sql(
+    `SELECT * FROM suspensions WHERE scope <> 'source' AND until > +? ORDER BY mx_group, scope, tenant_id, subject`,
+  );
+  return {
+    pauses: ((yield* pauses.all()) as Row[]).map(pauseFromRow),
+    suspensions: ((yield* suspensions.all(now)) as Row[]).map(suspensionFromRow),
   };
 }
 

@@ -1,0 +1,100 @@
+// nodes list | drain | resume: the daemons that share a PostgreSQL.
+import { SECOND_MS, toTimestamp } from '../../base/clock.ts';
+import { type Answer, done, failed } from '../../operator/answer.ts';
+import { type NodeState, statesOfNodes } from '../../operator/node-states.ts';
+import type { OperatorServices } from '../../operator/operator-services.ts';
+import { storeCommand } from '../command.ts';
+import { positional, remark, required, text } from '../option.ts';
+import { recordAct } from '../record-act.ts';
+import { renderTable } from '../table.ts';
+
+export const nodesList = storeCommand({
+  name: 'nodes list',
+  summary: 'Lists the daemons that share the database: who lives, what each works on, and how late its mail is.',
+  options: {},
+  async run({ store }) {
+    const { nodes, free } = await statesOfNodes(store);
+    return done({ nodes: nodes.map(shownNode), free_slots: free });
+  },
+  render: ({ nodes, free_slots: free }) =>
+    [
+      renderTable(
+        nodes,
+        [
+          { title: 'NODE', value: ({ node }) => node },
+          { title: 'STATE', value: ({ state }) => state },
+          { title: 'SLOTS', value: ({ slots }) => slots.length },
+          { title: 'OLDEST DUE', value: ({ late_s: late }) => (late === 0 ? null : `${late} s`) },
+          { title: 'LAST SEEN', value: ({ seen_at: seen }) => seen },
+          { title: 'SINCE', value: ({ started_at: started }) => started },
+          { title: 'VERSION', value: ({ version }) => version },
+        ],
+        'One daemon works alone here: several share a PostgreSQL, which store.url names.',
+      ),
+      ...(free.length === 0 ? [] : [`Nobody holds the slots ${free.join(', ')}: the next living node takes them.`]),
+    ].join('\n'),
+});
+
+export const nodesDrain = storeCommand({
+  name: 'nodes drain',
+  summary:
+    'Lets a daemon hand all its mail over to the others, for example before its machine is stopped. It still answers calls.',
+  options: {
+    node: required(positional(text('NODE', 'its name in nodes list'))),
+    reason: remark('TEXT', 'the reason, for the audit log'),
+  },
+  async run(services, { node, reason }) {
+    const { nodes } = await statesOfNodes(services.store);
+    const others = nodes.filter((one) => one.node !== node && one.standing === 'alive');
+    if (nodes.some((one) => one.node === node) && others.length === 0) {
+      return failed(
+        `no other node is alive, so nobody would send the mail of ${node}: to stop sending, stop the daemon`,
+      );
+    }
+    return await drain(services, { node, isDraining: true, reason });
+  },
+  render: ({ node }) =>
+    `${node} begins nothing new and hands its slots over within a minute; postrider nodes list shows when it has none. It takes none again before: postrider nodes resume ${node}`,
+});
+
+export const nodesResume = storeCommand({
+  name: 'nodes resume',
+  summary: 'Lets a daemon that was drained take its share of the mail again.',
+  options: {
+    node: required(positional(text('NODE', 'its name in nodes list'))),
+    reason: remark('TEXT', 'the reason, for the audit log'),
+  },
+  run: (services, { node, reason }) => drain(services, { node, isDraining: false, reason }),
+  render: ({ node }) => `${node} takes its share within some seconds, while it runs.`,
+});
+
+async function drain(
+  services: OperatorServices,
+  { node, isDraining, reason }: { node: string; isDraining: boolean; reason: string | undefined },
+) {
+  const { owners } = services.store;
+  if (!(await owners.drainNode(node, isDraining))) return unknownNode(node, (await owners.listNodes()).map(nameOf));
+  await recordAct(services, null, isDraining ? 'node.drained' : 'node.resumed', { node, reason });
+  return done({ node });
+}
+
+function unknownNode(node: string, names: readonly string[]): Answer<never> {
+  const known = names.length === 0 ? 'there is none' : `there are: ${names.join(', ')}`;
+  return failed(`no node is called ${node}; ${known}`);
+}
+
+function nameOf({ node }: { node: string }): string {
+  return node;
+}
+
+function shownNode({ node, version, standing, startedAt, seenAt, slots, lateMs }: NodeState) {
+  return {
+    node,
+    state: standing,
+    slots,
+    late_s: Math.round(lateMs / SECOND_MS),
+    seen_at: seenAt === null ? null : toTimestamp(seenAt),
+    started_at: toTimestamp(startedAt),
+    version,
+  };
+}

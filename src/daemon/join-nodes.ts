@@ -1,0 +1,70 @@
+// Before a node takes slots: its clock must agree with the store's, and its name must be its own. Two daemons of one name
+// would take each other's slots in turn.
+import fs from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Clock, SECOND_MS } from '../base/clock.ts';
+import { Fault } from '../base/errors.ts';
+import type { Logger } from '../observe/log.ts';
+import type { NodeNote, NodeView } from '../store/owners.ts';
+import type { StoreVerbs } from '../store/store.ts';
+import { LEASE_MS, nameTaken } from './slot-keeper.ts';
+
+interface JoinKit {
+  store: StoreVerbs<{ owners: 'readClock' | 'listNodes' }>;
+  clock: Clock;
+  log: Logger;
+  /** Of the data folder, whose lock says that its previous daemon is dead. */
+  noteFile: string;
+}
+
+const LOOK_AGAIN_MS = SECOND_MS;
+/** Times of retries and leases are compared across nodes. */
+const CLOCK_WARNS_MS = 0.5 * SECOND_MS;
+const CLOCK_REFUSES_MS = 5 * SECOND_MS;
+
+export async function joinNodes({ store, clock, log, noteFile }: JoinKit, note: NodeNote): Promise<void> {
+  await compareClocks({ store, clock, log });
+  await awaitName({ store, log }, note, lastStart(noteFile, note.node));
+  fs.writeFileSync(noteFile, `${JSON.stringify(note)}\n`, { mode: 0o600 });
+}
+
+async function compareClocks({ store, clock, log }: Pick<JoinKit, 'store' | 'clock' | 'log'>): Promise<void> {
+  const before = clock.now();
+  const theirs = await store.owners.readClock();
+  const after = clock.now();
+  const apartMs = Math.max(before - theirs, theirs - after);
+  if (apartMs < CLOCK_WARNS_MS) return;
+  const seconds = (apartMs / SECOND_MS).toFixed(1);
+  const what = `the clock of this machine is ${seconds} s ${theirs > after ? 'behind' : 'ahead of'} the database's`;
+  const advice = 'let both follow the same time servers (chrony or systemd-timesyncd)';
+  if (apartMs >= CLOCK_REFUSES_MS) throw new Fault(`${what}: ${advice}, then start again`, { permanence: 'permanent' });
+  log.warn({}, `${what}: ${advice}`);
+}
+
+/** Returns once nobody else uses the name. A daemon that was killed keeps it for as long as its leases. */
+async function awaitName(
+  { store, log }: Pick<JoinKit, 'store' | 'log'>,
+  { node }: NodeNote,
+  lastStartedAt: number | null,
+): Promise<void> {
+  let first: NodeView | null = null;
+  for (; ; await sleep(LOOK_AGAIN_MS)) {
+    const now = await store.owners.readClock();
+    const namesake = (await store.owners.listNodes()).find((one) => one.node === node);
+    if (!namesake || namesake.startedAt === lastStartedAt || namesake.seenAt <= now - LEASE_MS) return;
+    if (first && namesake.seenAt > first.seenAt) throw new Fault(nameTaken(node), { permanence: 'permanent' });
+    if (!first) log.warn({ node }, `a daemon called ${node} was alive a moment ago: waiting until its leases are over`);
+    first ??= namesake;
+  }
+}
+
+/** When the data folder's previous daemon of this name began, which can't be alive any more. */
+function lastStart(file: string, node: string): number | null {
+  try {
+    const note = JSON.parse(fs.readFileSync(file, 'utf8')) as NodeNote;
+    return note.node === node ? note.startedAt : null;
+  } catch {
+    // None yet, or cut off by a crash: then the leases are waited for.
+    return null;
+  }
+}

@@ -1,0 +1,37 @@
+// Several daemons on one PostgreSQL, each an installation of its own, beside the world's DNS and receiving server.
+import type { Test } from 'tap';
+import { type Daemon, type Installation, install, type Settings } from './daemon-process.ts';
+import { type PostgresServer, startPostgres } from './postgres-server.ts';
+import { startWorld, type World } from './world.ts';
+
+/** Each must have the same, since each opens what the others have sealed. */
+const MASTER_KEY = Buffer.alloc(32, 7).toString('base64');
+
+export interface TestNode {
+  postrider: Installation;
+  /** The one that was started last. */
+  daemon: Daemon;
+}
+
+export interface Nodes extends Omit<World, 'postrider'> {
+  server: PostgresServer;
+  url: string;
+  nodes: TestNode[];
+  /** One more machine; its daemon is not started. */
+  install(name: string, settings?: Settings): Installation;
+}
+
+export async function startNodes(t: Test, names: readonly [string, ...string[]]): Promise<Nodes> {
+  const server = await startPostgres(t);
+  const url = server.url(await server.createDatabase());
+  const settingsOf = (node: string) => ({ store: { url, node }, secrets: { master_key: MASTER_KEY } });
+  const [first, ...others] = names;
+  const { dns, sink, postrider } = await startWorld(t, { settings: settingsOf(first) });
+  const installNode = (name: string, settings: Settings = {}) =>
+    install(t, { dns, smtpPort: sink.port, settings: { ...settingsOf(name), ...settings } });
+  const nodes: TestNode[] = [];
+  for (const installation of [postrider, ...others.map((name) => installNode(name))]) {
+    nodes.push({ postrider: installation, daemon: await installation.serve() });
+  }
+  return { server, url, dns, sink, nodes, install: installNode };
+}
