@@ -18,17 +18,20 @@ export interface Nodes extends Omit<World, 'postrider'> {
   url: string;
   nodes: TestNode[];
   /** One more machine; its daemon is not started. */
-  install(name: string, settings?: Settings): Installation;
+  install(name: string): Installation;
 }
 
-export async function startNodes(t: Test, names: readonly [string, ...string[]]): Promise<Nodes> {
+export async function startNodes(
+  t: Test,
+  names: readonly [string, ...string[]],
+  settings: Settings = {},
+): Promise<Nodes> {
   const server = await startPostgres(t);
   const url = server.url(await server.createDatabase());
-  const settingsOf = (node: string) => ({ store: { url, node }, secrets: { master_key: MASTER_KEY } });
+  const settingsOf = (node: string) => ({ ...settings, store: { url, node }, secrets: { master_key: MASTER_KEY } });
   const [first, ...others] = names;
   const { dns, sink, postrider } = await startWorld(t, { settings: settingsOf(first) });
-  const installNode = (name: string, settings: Settings = {}) =>
-    install(t, { dns, smtpPort: sink.port, settings: { ...settingsOf(name), ...settings } });
+  const installNode = (name: string) => install(t, { dns, smtpPort: sink.port, settings: settingsOf(name) });
   const nodes: TestNode[] = [];
   for (const installation of [postrider, ...others.map((name) => installNode(name))]) {
     nodes.push({ postrider: installation, daemon: await installation.serve() });

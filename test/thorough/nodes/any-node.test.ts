@@ -1,0 +1,99 @@
+// Whatever comes to one of two daemons counts at both: webhooks, returned mail, portal sessions, keys that are revoked.
+import t from 'tap';
+import { composeDsn } from '../../../src/protocol/mail/dsn.ts';
+import { startNodes, type TestNode } from '../../support/nodes.ts';
+import { PortalVisitor } from '../../support/portal.ts';
+import { postgresMissing } from '../../support/postgres-server.ts';
+import { SmtpClient } from '../../support/smtp-client.ts';
+import { until } from '../../support/until.ts';
+import { startEndpoint } from '../../support/webhook-endpoint.ts';
+import { messageIdOf, registerSender, send, stateOf } from '../../support/world.ts';
+
+const SETTINGS = {
+  webhooks: { allow_private: true },
+  service: { base_url: 'http://mail.postrider.test' },
+  portal: { require_second_step: 'nobody' },
+};
+
+async function smtpPortOf({ daemon }: TestNode): Promise<number> {
+  return Number((await daemon.logged({ msg: 'ready' })).smtp_port);
+}
+
+t.test('two daemons, and whom one asks makes no difference', { skip: postgresMissing() }, async (t) => {
+  const { dns, sink, nodes } = await startNodes(t, ['a', 'b'], SETTINGS);
+  const [a, b] = [nodes[0]!, nodes[1]!];
+  const sender = await registerSender({ dns, postrider: a.postrider }, a.daemon);
+  const deliver = async (node: TestNode, to: string) => {
+    const [id] = await send(node.daemon, sender, to);
+    const mail = await until('it arrives', () => sink.mails.find(({ raw }) => messageIdOf(raw) === id));
+    return { id: id!, mail };
+  };
+
+  await t.test('a webhook that was made at one hears of the mail of both, and of each event once', async (t) => {
+    const endpoint = await startEndpoint(t);
+    t.teardown(() => endpoint.close());
+    const rights = ['--name', 'hooks', '--scopes', 'webhooks:write'];
+    const { key } = await a.postrider.json('key', 'create', '--tenant', sender.tenantId, ...rights);
+    const made = await a.daemon.call(String(key), 'POST /webhooks', { body: { url: endpoint.url } });
+    t.equal(made.status, 201, JSON.stringify(made.body));
+    // Who caches the tenant's webhooks learns of it within a second.
+    await until('b knows it', async () => {
+      await deliver(b, 'ann@receiver.test');
+      return endpoint.received.length > 0;
+    });
+    const before = endpoint.received.length;
+    const { id: ofA } = await deliver(a, 'ann@receiver.test');
+    const { id: ofB } = await deliver(b, 'ann@receiver.test');
+    const told = (id: string) => endpoint.received.filter(({ text }) => text.includes(id));
+    await until('it hears of both', () => told(ofA).length > 0 && told(ofB).length > 0);
+    t.ok(endpoint.received.length > before);
+    const ids = endpoint.received.map(({ headers }) => headers['webhook-id']);
+    t.equal(new Set(ids).size, ids.length, 'each event once');
+  });
+
+  await t.test('mail that comes back to one is about mail of the other', async (t) => {
+    const { id, mail } = await deliver(a, 'gone@receiver.test');
+    const client = await SmtpClient.hello(await smtpPortOf(b));
+    const bounce = composeDsn({
+      reportingMta: 'relay.receiver.test',
+      from: 'mailer-daemon@relay.receiver.test',
+      to: mail.from,
+      finalRecipient: mail.to,
+      action: 'failed',
+      status: '5.1.1',
+      diagnostic: '550 5.1.1 No such user here',
+      remoteMta: 'mx.inner.test',
+      originalHeaders: mail.raw.subarray(0, mail.raw.indexOf('\r\n\r\n') + 2),
+      date: new Date(),
+    });
+    t.match(await client.send({ from: '', to: mail.from, data: bounce }), /^250/);
+    client.close();
+    await until('a knows it', async () => (await stateOf(a.daemon, sender, id)) === 'bounced');
+    const again = await a.daemon.call(sender.key, 'POST /emails', {
+      body: { from: `app@${sender.domain}`, to: 'gone@receiver.test', subject: 'Again', text: 'Again.' },
+    });
+    t.match(again, { status: 422 }, 'and the next mail to it is refused');
+  });
+
+  await t.test('who has signed in at one is signed in at both', async (t) => {
+    const whose = ['--tenant', sender.tenantId, '--role', 'owner', '--email', 'owner@acme.test'];
+    const { password } = await a.postrider.json('user', 'create', ...whose);
+    const visitor = new PortalVisitor(`http://127.0.0.1:${a.daemon.httpPort}`);
+    await visitor.signIn({ email: 'owner@acme.test', password: String(password) });
+    const other = new PortalVisitor(`http://127.0.0.1:${b.daemon.httpPort}`);
+    for (const [name, value] of visitor.cookies) other.cookies.set(name, value);
+    const page = await other.get('/portal/messages');
+    t.match(page.title, /^Messages/);
+  });
+
+  await t.test('a key that is revoked at one sends no more at the other within a second', async (t) => {
+    const rights = ['--name', 'old', '--scopes', 'emails:send'];
+    const { id, key } = await a.postrider.json('key', 'create', '--tenant', sender.tenantId, ...rights);
+    const body = { from: `app@${sender.domain}`, to: 'ann@receiver.test', subject: 'Hello', text: 'Hello.' };
+    const call = () => b.daemon.call(String(key), 'POST /emails', { body });
+    await until('b knows it', async () => (await call()).status === 202);
+    await a.postrider.json('key', 'revoke', String(id));
+    await until('b knows that it is over', async () => (await call()).status === 401, 3000);
+    t.equal((await call()).status, 401);
+  });
+});
