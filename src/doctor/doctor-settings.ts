@@ -5,6 +5,7 @@ import type { SigningSpeed, SigningWay } from '../observe/signing-speed.ts';
 import type { AddressPolicy } from '../protocol/dns/address-policy.ts';
 import type { Resolver } from '../protocol/dns/resolver.ts';
 import type { Dialler } from '../protocol/smtp/dial.ts';
+import type { ServerAnswer } from './server.ts';
 
 export interface TlsFilePair {
   certFile: string;
@@ -29,6 +30,8 @@ export interface DoctorSettings {
   acme: { http: readonly string[] | null; smtp: readonly string[] | null };
   delivery: { port: number; addresses: Pick<AddressPolicy, 'allows'> };
   dataDir: string;
+  /** The store, without user and password. */
+  storeName: string;
   minDiskFreeShare: number;
   /** Domains whose mail servers are contacted to test the outbound port. */
   mailDomains: readonly string[];
@@ -116,8 +119,10 @@ export interface DoctorProbes {
   /** Messages that a restore has held. */
   held(): Promise<number>;
   certificates(): Promise<StoredCertificate[]>;
-  /** Null: the store is no file. */
+  /** Null: the store is not a file. */
   database(): Promise<DatabaseFacts | null>;
+  /** Null: it is one. */
+  server(): Promise<ServerAnswer | null>;
   /** Null: the master key is not in a file, or not in one that this process can see. */
   keyFile(): KeyFileFacts | null;
   signing(inUse: SigningWay): Promise<SigningSpeed>;

@@ -13,6 +13,7 @@ import { checkClock, checkDisk, checkResolver } from './machine.ts';
 import { checkOutboundPort } from './outbound-port.ts';
 import { checkEhloNames, checkReverseNames, ownAddresses } from './own-names.ts';
 import { checkBounceRoute, checkReportRecord, checkServiceDkim, checkSpf } from './own-records.ts';
+import { judgeServer } from './server.ts';
 import { checkSigning } from './signing.ts';
 
 // More than any limit inside a check: the slowest calls two hosts, up to 20 s each.
@@ -55,8 +56,19 @@ export async function examine(kit: DoctorKit): Promise<Finding[]> {
     ['master key', async () => judgeKeyFile(kit.keyFile())],
     ['signing', () => checkSigning(kit)],
     ['held mail', async () => judgeHeld(await kit.held())],
-    ['database', async () => judgeDatabase(kit.settings.dataDir, await kit.database())],
+    ['database server', () => checkServer(kit)],
+    ['database', () => checkDatabase(kit)],
   ]);
+}
+
+async function checkDatabase({ database, settings }: DoctorKit): Promise<Finding[]> {
+  const facts = await database();
+  return facts === null ? [] : [judgeDatabase(settings.dataDir, facts)];
+}
+
+async function checkServer({ server, settings }: DoctorKit): Promise<Finding[]> {
+  const answer = await server();
+  return answer === null ? [] : judgeServer(settings.storeName, answer);
 }
 
 async function runAll(checks: readonly Check[]): Promise<Finding[]> {

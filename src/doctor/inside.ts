@@ -4,11 +4,7 @@ import { counted } from '../base/counted.ts';
 import type { DaemonAnswer, DaemonFacts, DatabaseFacts, KeyFileFacts, TimerFacts } from './doctor-settings.ts';
 import { type Finding, fine, warning, wrong } from './finding.ts';
 
-export function judgeDatabase(file: string, facts: DatabaseFacts | null): Finding[] {
-  return facts === null ? [] : [judgeFile(file, facts)];
-}
-
-function judgeFile(file: string, facts: DatabaseFacts): Finding {
+export function judgeDatabase(file: string, facts: DatabaseFacts): Finding {
   const about = { check: 'database', subject: file };
   const restore = { command: 'postrider restore BACKUP --force, with the daemon stopped' };
   switch (facts.kind) {

@@ -14,15 +14,16 @@ import type {
   StoredCertificate,
   TlsFilePair,
 } from '../doctor/doctor-settings.ts';
+import type { ServerAnswer } from '../doctor/server.ts';
 import { diskFreeShare } from '../observe/host-room.ts';
 import { measureSigning } from '../observe/signing-speed.ts';
 import { createAddressPolicy } from '../protocol/dns/address-policy.ts';
 import { createResolver } from '../protocol/dns/resolver.ts';
 import { bindProblem, dialTcp } from '../protocol/smtp/dial.ts';
-import { inspect } from '../store/opening/open-store.ts';
+import { inspect, serverFacts } from '../store/opening/open-store.ts';
 import { checkFile } from '../store/sqlite/reading/inspection.ts';
 import { askDaemon } from './control-client.ts';
-import { dataFolder } from './data-folder.ts';
+import { type DataFolder, dataFolder } from './data-folder.ts';
 import { inspectKeyFile } from './master-key.ts';
 
 // The operator waits for the slowest name server.
@@ -55,10 +56,20 @@ export function doctorKit(config: Config): DoctorKit {
     held: async () => (await inspect(folder.store, (stored) => stored.held())) ?? 0,
     certificates: () => storedCertificates(config),
     database: async () => (folder.database === null ? null : checkFile(folder.database, DATABASE_MS)),
+    server: () => askServer(folder),
     keyFile: () => inspectKeyFile(config),
     signing: measureSigning,
     daemon: () => daemonAnswer(folder.controlSocket),
   };
+}
+
+async function askServer({ store }: DataFolder): Promise<ServerAnswer | null> {
+  try {
+    const facts = await serverFacts(store, () => systemClock.now());
+    return facts && { kind: 'answer', facts };
+  } catch (error) {
+    return { kind: 'none', reason: describeError(error) };
+  }
 }
 
 async function storedCertificates(config: Config): Promise<StoredCertificate[]> {
@@ -98,6 +109,7 @@ function settingsOf(config: Config): DoctorSettings {
     acme: acmeNames(config),
     delivery: { port: delivery.port, addresses },
     dataDir: config.data.dir,
+    storeName: dataFolder(config).storeName,
     minDiskFreeShare: config.intake.min_disk_free,
     mailDomains: doctor.mail_domains,
     knownDomains: doctor.known_domains,

@@ -61,22 +61,45 @@ export interface PostgresOptions {
 }
 
 export async function startPostgres(t: Test, { settings, files = {} }: PostgresOptions = {}): Promise<PostgresServer> {
-  const programs = programFolder();
-  if (!programs) throw new Error(String(postgresMissing()));
-  const folder = makeServerFolder('postgres');
-  const dataFolder = path.join(folder, 'data');
-  if (IS_ROOT) fs.chownSync(folder, ...userIds());
-  initialize(path.join(programs, 'initdb'), dataFolder);
+  const { folder, dataFolder } = makeFolders();
+  initialize(dataFolder);
   for (const [name, file] of Object.entries(files)) {
     const copy = path.join(dataFolder, name);
     fs.copyFileSync(file, copy);
     fs.chmodSync(copy, 0o600);
     if (IS_ROOT) fs.chownSync(copy, ...userIds());
   }
+  return runPostgres(t, { folder, dataFolder }, settings);
+}
+
+/** A copy of another server that follows it, and is called so there. */
+export async function startStandby(t: Test, primary: PostgresServer, name: string): Promise<PostgresServer> {
+  const folders = makeFolders();
+  const from = `${primary.url('postgres')}?application_name=${name}`;
+  runTool('pg_basebackup', ['-D', folders.dataFolder, '-d', from, '-R', '-c', 'fast', '--no-sync']);
+  return runPostgres(t, folders);
+}
+
+interface Folders {
+  folder: string;
+  dataFolder: string;
+}
+
+function makeFolders(): Folders {
+  const folder = makeServerFolder('postgres');
+  if (IS_ROOT) fs.chownSync(folder, ...userIds());
+  return { folder, dataFolder: path.join(folder, 'data') };
+}
+
+async function runPostgres(
+  t: Test,
+  { folder, dataFolder }: Folders,
+  settings: PostgresOptions['settings'] = {},
+): Promise<PostgresServer> {
   const port = await findFreePort();
   const all = { ...SETTINGS, port: String(port), unix_socket_directories: folder, ...settings };
   const options = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-  const server = runServer(...asServerUser(path.join(programs, 'postgres'), ['-D', dataFolder, ...options]));
+  const server = runServer(...asServerUser(programNamed('postgres'), ['-D', dataFolder, ...options]));
   const url = (database: string, user = OWNER) => `postgres://${user}@127.0.0.1:${port}/${database}`;
   const admin = await until('PostgreSQL', () => connectTo(url('postgres'), server));
   let databases = 0;
@@ -126,11 +149,21 @@ async function runIn(connectionString: string, sql: string): Promise<pg.QueryRes
   }
 }
 
-function initialize(initdb: string, dataFolder: string): void {
-  const options = ['-D', dataFolder, '-U', OWNER, '--auth=trust', '--encoding=UTF8', '--locale=C.UTF-8', '--no-sync'];
-  const [program, args] = asServerUser(initdb, options);
+function initialize(dataFolder: string): void {
+  const trust = ['-U', OWNER, '--auth=trust'];
+  runTool('initdb', ['-D', dataFolder, ...trust, '--encoding=UTF8', '--locale=C.UTF-8', '--no-sync']);
+}
+
+function runTool(name: string, options: string[]): void {
+  const [program, args] = asServerUser(programNamed(name), options);
   const { status, stderr } = spawnSync(program, args, { encoding: 'utf8', cwd: '/' });
-  if (status !== 0) throw new Error(`initdb: ${stderr}`);
+  if (status !== 0) throw new Error(`${name}: ${stderr}`);
+}
+
+function programNamed(name: string): string {
+  const programs = programFolder();
+  if (!programs) throw new Error(String(postgresMissing()));
+  return path.join(programs, name);
 }
 
 /** SIGQUIT makes PostgreSQL end its processes at once. */

@@ -4,6 +4,7 @@
 import type { StoreAddress } from '../address.ts';
 import type { Inspection } from '../inspection.ts';
 import type { CourierReads, PortalReads } from '../reads.ts';
+import type { ServerFacts } from '../server-facts.ts';
 import type { Store } from '../store.ts';
 import type { GroupStats } from '../verbs.ts';
 
@@ -119,6 +120,13 @@ export async function storedSchema(address: StoreAddress): Promise<StoredSchema>
       return schemaOfDatabase(address.url);
     }
   }
+}
+
+/** Null: the store is a file. */
+export async function serverFacts(address: StoreAddress, now: () => number): Promise<ServerFacts | null> {
+  if (address.driver === 'sqlite') return null;
+  const { readServerFacts } = await import('../postgres/server-facts.ts');
+  return readServerFacts(address.url, now);
 }
 
 async function openInspection(address: StoreAddress): Promise<Inspection | null> {

@@ -1,0 +1,114 @@
+// The database server, where several daemons share one: whether it keeps what was answered, and what slows it down.
+import { MINUTE_MS, SECOND_MS } from '../base/clock.ts';
+import type { ServerFacts } from '../store/server-facts.ts';
+import { type Finding, fine, warning, wrong } from './finding.ts';
+
+export type ServerAnswer = { kind: 'answer'; facts: ServerFacts } | { kind: 'none'; reason: string };
+
+const CLOCK_WARNS_MS = 0.5 * SECOND_MS;
+const CLOCK_FAILS_MS = 5 * SECOND_MS;
+/** Longer than any of Postrider's own. */
+const LONG_TRANSACTION_MS = 5 * MINUTE_MS;
+const CONNECTIONS_WARN = 0.8;
+/** PostgreSQL begins to freeze at 200 million by itself, and stops to write shortly before 2,147 million. */
+const UNFROZEN_WARNS = 1_000_000_000;
+/** Their leases last 10 s. */
+const SILENT_MS = 15 * SECOND_MS;
+
+export function judgeServer(name: string, answer: ServerAnswer): Finding[] {
+  const about = { check: 'database', subject: name };
+  if (answer.kind === 'none') return [wrong(about, `cannot be used: ${answer.reason}`)];
+  const { facts } = answer;
+  return [
+    fine(about, `answers, PostgreSQL ${facts.version}`),
+    ...judgeCommits(name, facts),
+    ...judgeStandby(name, facts),
+    judgeServerClock(name, facts),
+    ...judgeLoad(name, facts),
+    ...judgeNodes(facts),
+  ];
+}
+
+function judgeCommits(subject: string, { survivesCrash, synchronousCommit }: ServerFacts): Finding[] {
+  const about = { check: 'commits', subject };
+  if (!survivesCrash) {
+    const remedy = { setting: 'fsync = on and full_page_writes = on in postgresql.conf' };
+    return [wrong(about, 'a crash of its machine may ruin the database and lose mail that was answered 202', remedy)];
+  }
+  if (!['off', 'local'].includes(synchronousCommit)) return [];
+  const what = `synchronous_commit is ${synchronousCommit}: mail that was answered 202 may be lost`;
+  return [
+    wrong(about, what, { setting: 'synchronous_commit = on in postgresql.conf, or for the user and the database' }),
+  ];
+}
+
+function judgeStandby(subject: string, { standbyNames, standbys }: ServerFacts): Finding[] {
+  const about = { check: 'standby', subject };
+  if (standbyNames === null) {
+    const what = 'has no synchronous standby: when its disk or machine is lost, so is mail that was answered 202';
+    return [wrong(about, what, { setting: 'synchronous_standby_names in postgresql.conf (docs/operate.md)' })];
+  }
+  if (standbys === null) {
+    const remedy = { command: 'GRANT pg_monitor TO the user of store.url;' };
+    return [
+      warning(
+        about,
+        "the user of store.url may not see whether the standby is connected, so it can't be judged",
+        remedy,
+      ),
+    ];
+  }
+  const names = standbys.filter((one) => one.isSynchronous && one.isStreaming).map((one) => one.name);
+  if (names.length > 0) return [fine(about, `${names.join(', ')} has every commit before it is answered`)];
+  const known =
+    standbys.length === 0 ? 'none is connected' : `connected: ${standbys.map((one) => one.name).join(', ')}`;
+  return [wrong(about, `no standby of ${standbyNames} is in step, so commits wait; ${known}`)];
+}
+
+function judgeServerClock(subject: string, { clockAheadMs }: ServerFacts): Finding {
+  const about = { check: 'clock of the database', subject };
+  const apartMs = Math.abs(clockAheadMs);
+  if (apartMs < CLOCK_WARNS_MS) return fine(about, "agrees with this machine's");
+  const seconds = (apartMs / SECOND_MS).toFixed(1);
+  const what = `is ${seconds} s ${clockAheadMs > 0 ? 'ahead of' : 'behind'} this machine's`;
+  const remedy = { command: 'timedatectl set-ntp true, on both machines' };
+  return apartMs < CLOCK_FAILS_MS ? warning(about, what, remedy) : wrong(about, `${what}: daemons don't start`, remedy);
+}
+
+function judgeLoad(subject: string, { oldestTransaction, connections, transactionsUnfrozen }: ServerFacts): Finding[] {
+  const findings: Finding[] = [];
+  if (oldestTransaction && oldestTransaction.ageMs >= LONG_TRANSACTION_MS) {
+    const { ageMs, application, user } = oldestTransaction;
+    const who = `${application || 'a program without a name'} (user ${user})`;
+    const what = `${who} has had a transaction open for ${Math.round(ageMs / MINUTE_MS)} min: until it ends, deleted rows stay and everything becomes slower`;
+    findings.push(
+      warning({ check: 'long transaction', subject }, what, { command: 'SELECT * FROM pg_stat_activity;' }),
+    );
+  }
+  const { used, most } = connections;
+  if (used >= most * CONNECTIONS_WARN) {
+    const what = `${used} of ${most} connections are open; a daemon needs some ten, and one per courier`;
+    findings.push(warning({ check: 'connections', subject }, what, { setting: 'max_connections in postgresql.conf' }));
+  }
+  if (transactionsUnfrozen >= UNFROZEN_WARNS) {
+    const what = `has ${Math.round(transactionsUnfrozen / 1_000_000)} million transactions since its last freeze; it stops to write at 2,147`;
+    findings.push(wrong({ check: 'vacuum', subject }, what, { command: 'VACUUM (FREEZE);' }));
+  }
+  return findings;
+}
+
+function judgeNodes({ nodes }: ServerFacts): Finding[] {
+  const living = nodes.filter(({ seenMsAgo }) => seenMsAgo !== null);
+  const versions = [...new Set(living.map(({ version }) => version))];
+  const differ = { check: 'versions', subject: living.map(({ node, version }) => `${node} ${version}`).join(', ') };
+  const silent = living.filter(({ seenMsAgo }) => seenMsAgo! > SILENT_MS);
+  return [
+    ...(versions.length > 1
+      ? [warning(differ, 'daemons of several versions share the database: upgrade the others')]
+      : []),
+    ...silent.map(({ node, seenMsAgo }) => {
+      const what = `was last heard of ${Math.round(seenMsAgo! / SECOND_MS)} s ago: it has crashed or does not reach the database`;
+      return warning({ check: 'node', subject: node }, what, { command: 'postrider nodes list' });
+    }),
+  ];
+}
