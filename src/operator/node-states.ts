@@ -4,7 +4,10 @@ import type { NodeView, SlotView } from '../store/owners.ts';
 import type { StoreVerbs } from '../store/store.ts';
 import type { LaneNotice } from '../store/submissions.ts';
 
-/** `draining`: it hands its slots over, or has done so. `silent`: it has not renewed them for longer than they last. */
+/**
+ * `draining`: it hands its slots over, or has done so. `silent`: it has not renewed them for longer than they last.
+ * `stopped`: it has said good-bye.
+ */
 export type NodeStanding = 'alive' | 'draining' | 'silent' | 'stopped';
 
 export interface NodeState {
@@ -12,7 +15,7 @@ export interface NodeState {
   version: string;
   standing: NodeStanding;
   startedAt: number;
-  /** Null: it has said good-bye. */
+  /** Null: it has stopped. */
   seenAt: number | null;
   slots: number[];
   /** How long the oldest mail in its slots has been due; what shaping holds back counts, too. 0: none is. */
@@ -30,9 +33,10 @@ const LEASE_MS = 10 * SECOND_MS;
 
 type Kit = StoreVerbs<{ owners: 'listNodes' | 'listSlots' | 'readClock'; queue: 'dueLanes' }>;
 
-export async function statesOfNodes(store: Kit): Promise<NodeStates> {
-  const { owners, queue } = store;
+/** No nodes: one daemon works alone. */
+export async function statesOfNodes({ owners, queue }: Kit): Promise<NodeStates> {
   const [now, nodes, slots] = await Promise.all([owners.readClock(), owners.listNodes(), owners.listSlots()]);
+  if (nodes.length === 0) return { nodes: [], free: [] };
   const due = await queue.dueLanes(slots.map(({ slot }) => slot));
   return {
     nodes: nodes.map((node) => stateOf(node, { slots, due, now })),
@@ -40,21 +44,34 @@ export async function statesOfNodes(store: Kit): Promise<NodeStates> {
   };
 }
 
+/** Those that have not said good-bye, and that nobody has heard of. */
+export async function silentNodes({ owners }: StoreVerbs<{ owners: 'listNodes' | 'readClock' }>): Promise<NodeView[]> {
+  const [now, nodes] = await Promise.all([owners.readClock(), owners.listNodes()]);
+  return nodes.filter((node) => standingOf(node, now) === 'silent');
+}
+
 function stateOf(
-  { node, version, startedAt, seenAt, isDraining }: NodeView,
+  view: NodeView,
   { slots, due, now }: { slots: readonly SlotView[]; due: readonly LaneNotice[]; now: number },
 ): NodeState {
+  const { node, version, startedAt, seenAt } = view;
   const held = slots.filter((slot) => slot.node === node && !isFree(slot, now)).map(({ slot }) => slot);
   const late = due.filter(({ slot }) => held.includes(slot)).map(({ dueAt }) => now - dueAt);
   return {
     node,
     version,
-    standing: seenAt === 0 ? 'stopped' : seenAt <= now - LEASE_MS ? 'silent' : isDraining ? 'draining' : 'alive',
+    standing: standingOf(view, now),
     startedAt,
     seenAt: seenAt === 0 ? null : seenAt,
     slots: held,
     lateMs: late.reduce((most, ms) => Math.max(most, ms), 0),
   };
+}
+
+function standingOf({ seenAt, isDraining }: NodeView, now: number): NodeStanding {
+  if (seenAt === 0) return 'stopped';
+  if (seenAt <= now - LEASE_MS) return 'silent';
+  return isDraining ? 'draining' : 'alive';
 }
 
 function isFree({ leaseUntil }: SlotView, now: number): boolean {

@@ -3,7 +3,7 @@ import t from 'tap';
 import { type TaskFacts, tasksOf } from '../../src/portal/operator/overview-page.ts';
 
 const NOTHING: TaskFacts = {
-  ...{ tenants: [], doubts: [], pauses: [], held: 0, timers: [], human: [] },
+  ...{ tenants: [], doubts: [], pauses: [], held: 0, timers: [], human: [], silent: [] },
   ...{ doctor: { kind: 'never' }, unstored: null, own: null },
 };
 
@@ -16,6 +16,16 @@ t.test('results that cannot be stored come first, once that is an alarm', async 
   t.match(first, { kind: 'Database', tone: 'bad', what: 'Results of 7 messages cannot be stored' });
   t.match(String(first!.why), /disk full/);
   t.match(second, { kind: 'Doctor' });
+});
+
+t.test('a daemon of which nobody hears is told, and who does its work', async (t) => {
+  const silent = [
+    { node: 'mail-2', version: '1.0.0', startedAt: 0, seenAt: Date.UTC(2026, 10, 24), isDraining: false },
+  ];
+  const [task] = tasksOf({ ...NOTHING, silent });
+  t.match(task, { kind: 'Daemon', tone: 'bad' });
+  t.match(String(task!.what), /operator\/nodes">mail-2/);
+  t.match(String(task!.why), /The other daemons take its mail over/);
 });
 
 t.test("trouble with the service's own mail is told, with its reason", async (t) => {

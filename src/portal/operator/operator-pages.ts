@@ -5,6 +5,7 @@ import { operatorDmarcPages } from './dmarc-pages.ts';
 import { doctorPages } from './doctor-pages.ts';
 import { findMailPage } from './find-mail.ts';
 import { inboundPages } from './inbound-pages.ts';
+import { nodesPages } from './nodes-page.ts';
 import type { OperatorServices } from './operator-services.ts';
 import { overviewPages } from './overview-page.ts';
 import { queueActRoute } from './queue-act.ts';
@@ -30,6 +31,7 @@ export function operatorPages(services: OperatorServices): PortalRoute[] {
     queueActRoute(services),
     queueMessagePage(services),
     ...suppressionPages(services),
+    ...nodesPages(services),
     ...doctorPages(services),
     ...inboundPages(services),
     ...operatorDmarcPages(services),

@@ -38,6 +38,7 @@ export interface OperatorServices {
   store: Pick<
     Store,
     | 'tenants'
+    | 'owners'
     | 'queue'
     | 'shaping'
     | 'domains'

@@ -4,7 +4,9 @@ import { SECOND_MS } from '../../base/clock.ts';
 import type { TimerStatus } from '../../base/timers.ts';
 import type { UnstoredResults } from '../../delivery/outcome/result-writer.ts';
 import { type Html, type HtmlPart, html } from '../../http/html.ts';
+import { silentNodes, statesOfNodes } from '../../operator/node-states.ts';
 import type { InboundMailRecord } from '../../store/inbound.ts';
+import type { NodeView } from '../../store/owners.ts';
 import type { QueuePause } from '../../store/shaping.ts';
 import { type DoubtedReceiver, NO_ROUTE } from '../../store/suppressions.ts';
 import type { Tenant } from '../../store/tenants.ts';
@@ -13,6 +15,7 @@ import { type PageResult, type PortalRoute, page, type VisitOf, view } from '../
 import type { DoctorState } from './doctor-runs.ts';
 import { ageText } from './explained.ts';
 import { certificatesTable, timersTable } from './housekeeping-view.ts';
+import { NODES_PATH, nodesTable } from './nodes-page.ts';
 import type { OperatorServices } from './operator-services.ts';
 import { pauseName, pausePath } from './queue-targets.ts';
 import { FIGURES_PATH, figuresPart } from './service-figures.ts';
@@ -51,15 +54,16 @@ async function show(services: OperatorServices, visit: VisitOf<'operator'>): Pro
 }
 
 async function housekeepingPart(services: OperatorServices, { now }: VisitOf<'operator'>): Promise<Html> {
-  const certificates = await services.certificates();
+  const [certificates, { nodes }] = await Promise.all([services.certificates(), statesOfNodes(services.store)]);
+  const daemons = html`<h3><a href="${NODES_PATH}">Daemons</a></h3>${nodesTable(nodes)}`;
   const poll = html` data-poll="${HOUSEKEEPING_PATH}" data-poll-ms="${HOUSEKEEPING_POLL_MS}"`;
   return html`<section id="housekeeping"${poll} aria-labelledby="housekeeping-title"><h2 id="housekeeping-title">Housekeeping</h2>
-${certificatesTable(certificates, now)}${timersTable(services.timers())}</section>`;
+${nodes.length > 0 && daemons}${certificatesTable(certificates, now)}${timersTable(services.timers())}</section>`;
 }
 
 async function nowPart(services: OperatorServices, visit: VisitOf<'operator'>): Promise<Html> {
   const { store } = services;
-  const [open, [oldest], tenants, doubts, pauses, human, own, held] = await Promise.all([
+  const [open, [oldest], tenants, doubts, pauses, human, own, held, silent] = await Promise.all([
     store.figures.countOpenMessages(),
     store.queue.listQueue({ limit: 1 }),
     store.tenants.listTenants(),
@@ -68,6 +72,7 @@ async function nowPart(services: OperatorServices, visit: VisitOf<'operator'>): 
     store.inbound.listInbound({ kind: 'human', effect: 'kept', limit: MOST_OF_EACH }),
     ownTroubleOf(services),
     store.queue.countHeld(MOST_COUNTED),
+    silentNodes(store),
   ]);
   const intake = services.intake();
   const tasks = tasksOf({
@@ -79,6 +84,7 @@ async function nowPart(services: OperatorServices, visit: VisitOf<'operator'>): 
     doctor: services.doctor.last,
     unstored: services.unstoredResults(),
     held,
+    silent,
     human: human === 'unknown' ? [] : human.filter(({ receivedAt }) => receivedAt > visit.now - HUMAN_MAIL_MS),
   });
   return html`<div id="overview" data-poll="${NOW_PATH}" data-poll-ms="${POLL_MS}">
@@ -108,6 +114,8 @@ export interface TaskFacts {
   pauses: readonly QueuePause[];
   /** Messages that a restore has held. */
   held: number;
+  /** Daemons that nobody has heard of. */
+  silent: readonly NodeView[];
   timers: readonly TimerStatus[];
   doctor: DoctorState;
   unstored: UnstoredResults | null;
@@ -131,6 +139,11 @@ function serviceMail(own: TaskFacts['own']): Task[] {
 export function tasksOf(facts: TaskFacts): Task[] {
   return [
     ...unstoredResults(facts.unstored),
+    ...facts.silent.map(({ node, seenAt }): Task => {
+      const what = html`<a href="${NODES_PATH}">${node}</a> is silent`;
+      const why = html`since ${time(seenAt)}. The other daemons take its mail over. Start it again, or see why it doesn’t reach the database.`;
+      return { kind: 'Daemon', tone: 'bad', what, why };
+    }),
     ...failedChecks(facts.doctor),
     ...serviceMail(facts.own),
     ...facts.timers

@@ -86,6 +86,21 @@ t.test('two daemons, and whom one asks makes no difference', { skip: postgresMis
     t.match(page.title, /^Messages/);
   });
 
+  await t.test('an operator sees both daemons, and drains one', async (t) => {
+    const { password } = await a.postrider.json('user', 'create', '--operator', '--email', 'op@postrider.test');
+    const visitor = new PortalVisitor(`http://127.0.0.1:${b.daemon.httpPort}`);
+    await visitor.signIn({ email: 'op@postrider.test', password: String(password) });
+    const overview = await visitor.get('/portal/operator');
+    t.match(overview.text, /Daemons.*a alive 8.*b alive 8/);
+    const page = await visitor.get('/portal/operator/nodes');
+    const form = page.forms.find(({ action, fields }) => action.endsWith('/drain') && fields.get('node') === 'a');
+    t.match((await visitor.submit(page, form!)).text, 'a hands its slots over');
+    await until('a has none', async () => /a draining 0/.test((await visitor.get('/portal/operator/nodes')).text));
+    const drained = await visitor.get('/portal/operator/nodes');
+    t.match((await visitor.submit(drained, '/portal/operator/nodes/resume')).text, 'a takes its share again');
+    await until('a has some', async () => /a alive 8/.test((await visitor.get('/portal/operator/nodes')).text));
+  });
+
   await t.test('a key that is revoked at one sends no more at the other within a second', async (t) => {
     const rights = ['--name', 'old', '--scopes', 'emails:send'];
     const { id, key } = await a.postrider.json('key', 'create', '--tenant', sender.tenantId, ...rights);

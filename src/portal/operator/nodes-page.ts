@@ -1,0 +1,101 @@
+// The daemons that share a database: who lives, what each works on, and handing one's mail over to the others.
+import { SECOND_MS } from '../../base/clock.ts';
+import { type Html, html } from '../../http/html.ts';
+import { type NodeStanding, type NodeState, statesOfNodes } from '../../operator/node-states.ts';
+import { badge, confirmed, emptyState, heading, table, time } from '../elements.ts';
+import { action, type PageResult, type PortalRoute, page, redirect, type VisitOf, view } from '../page.ts';
+import type { OperatorServices } from './operator-services.ts';
+
+export const NODES_PATH = '/portal/operator/nodes';
+
+type Services = Pick<OperatorServices, 'store'>;
+type Operators = VisitOf<'operator'>;
+
+export function nodesPages(services: Services): PortalRoute[] {
+  const access = 'operator';
+  return [
+    page({ path: NODES_PATH, access, show: (visit) => show(services, visit) }),
+    action({ path: `${NODES_PATH}/drain`, access, run: (visit) => drain(services, visit) }),
+    action({ path: `${NODES_PATH}/resume`, access, run: (visit) => resume(services, visit) }),
+  ];
+}
+
+async function show({ store }: Services, visit: Operators): Promise<PageResult> {
+  const { nodes, free } = await statesOfNodes(store);
+  const alone = emptyState(
+    'One daemon works alone',
+    'Its data is in SQLite. Several share a PostgreSQL, which store.url names.',
+  );
+  const body = html`${heading('Daemons')}
+<p>Each daemon sends the mail of its slots, calls the webhooks there and takes back what returns. When one is silent for ten seconds, the others take its slots over.</p>
+${nodes.length === 0 ? alone : nodesTable(nodes, (node) => actionOf(node, nodes, visit.formField))}
+${free.length > 0 && html`<p>Nobody holds the slots ${free.join(', ')}: the next living daemon takes them.</p>`}`;
+  return view({ title: 'Daemons', body });
+}
+
+export function nodesTable(
+  nodes: readonly NodeState[],
+  actionFor: (node: NodeState) => Html | null = () => null,
+): Html {
+  const rows = nodes.map((node) => [
+    html`<span class="roomy">${node.node}</span>`,
+    badge(node.standing, TONES[node.standing]),
+    String(node.slots.length),
+    node.lateMs < SECOND_MS ? '–' : `${Math.round(node.lateMs / SECOND_MS)} s`,
+    node.seenAt === null ? '–' : time(node.seenAt),
+    node.version,
+    actionFor(node) ?? '',
+  ]);
+  const heads = ['Daemon', 'State', 'Slots', 'Oldest due', 'Last seen', 'Version', ''];
+  return table({ caption: 'Daemons', heads }, rows);
+}
+
+const TONES: Record<NodeStanding, 'good' | 'busy' | 'bad' | 'quiet'> = {
+  alive: 'good',
+  draining: 'busy',
+  silent: 'bad',
+  stopped: 'quiet',
+};
+
+/** Nothing for the last one that lives: nobody would send its mail. */
+function actionOf({ node, standing }: NodeState, all: readonly NodeState[], formField: Html): Html | null {
+  const field = html`<input type="hidden" name="node" value="${node}">`;
+  if (standing === 'draining') {
+    return html`<form method="post" action="${NODES_PATH}/resume">${formField}${field}<button aria-label="Resume ${node}">Resume</button></form>`;
+  }
+  if (standing !== 'alive' || !all.some((one) => one.node !== node && one.standing === 'alive')) return null;
+  return confirmed({
+    label: 'Drain',
+    button: 'Drain',
+    action: `${NODES_PATH}/drain`,
+    formField,
+    tone: 'neutral',
+    question: `Hand all mail of ${node} over to the others? It still answers calls, and takes no slots before it is resumed.`,
+    fields: field,
+  });
+}
+
+async function drain({ store }: Services, visit: Operators): Promise<PageResult> {
+  const node = visit.form.get('node') ?? '';
+  const { nodes } = await statesOfNodes(store);
+  if (!nodes.some((one) => one.node !== node && one.standing === 'alive')) {
+    return redirect(NODES_PATH, 'No other daemon is alive: nobody would send its mail.', 'warn');
+  }
+  return setDraining({ store }, visit, { node, isDraining: true });
+}
+
+function resume(services: Services, visit: Operators): Promise<PageResult> {
+  return setDraining(services, visit, { node: visit.form.get('node') ?? '', isDraining: false });
+}
+
+async function setDraining(
+  { store }: Services,
+  visit: Operators,
+  { node, isDraining }: { node: string; isDraining: boolean },
+): Promise<PageResult> {
+  if (!(await store.owners.drainNode(node, isDraining)))
+    return redirect(NODES_PATH, 'There is no such daemon.', 'warn');
+  await visit.audit(isDraining ? 'node.drained' : 'node.resumed', { node });
+  const drained = `${node} hands its slots over; within a minute it has none.`;
+  return redirect(NODES_PATH, isDraining ? drained : `${node} takes its share again within some seconds.`);
+}
