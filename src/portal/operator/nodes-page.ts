@@ -38,15 +38,14 @@ export function nodesTable(
   actionFor: (node: NodeState) => Html | null = () => null,
 ): Html {
   const rows = nodes.map((node) => [
-    html`<span class="roomy">${node.node}</span>`,
+    html`${node.node}<br><span class="quiet">${node.version}</span>`,
     badge(node.standing, TONES[node.standing]),
     String(node.slots.length),
     node.lateMs < SECOND_MS ? '–' : `${Math.round(node.lateMs / SECOND_MS)} s`,
-    node.seenAt === null ? '–' : time(node.seenAt),
-    node.version,
+    html`<span class="whole">${node.seenAt === null ? '–' : time(node.seenAt)}</span>`,
     actionFor(node) ?? '',
   ]);
-  const heads = ['Daemon', 'State', 'Slots', 'Oldest due', 'Last seen', 'Version', ''];
+  const heads = ['Daemon', 'State', 'Slots', 'Oldest due', 'Last seen', ''];
   return table({ caption: 'Daemons', heads }, rows);
 }
 
