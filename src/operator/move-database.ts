@@ -3,7 +3,8 @@ import fs from 'node:fs';
 import { systemClock } from '../base/clock.ts';
 import { Fault } from '../base/errors.ts';
 import { systemTrouble } from '../base/system-words.ts';
-import { type Moved, type MoveProgress, moveBack, moveToPostgres } from '../store/moving/move.ts';
+import type { MoveProgress } from '../store/moving/copy.ts';
+import { type Moved, moveBack, moveToPostgres } from '../store/moving/move.ts';
 import { type DataFolder, overDatabase } from './data-folder.ts';
 
 export type { MoveProgress };

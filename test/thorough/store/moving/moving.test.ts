@@ -3,7 +3,8 @@ import fs from 'node:fs';
 import path from 'node:path';
 import Database from 'better-sqlite3';
 import t, { type Test } from 'tap';
-import { type MoveProgress, moveBack, moveToPostgres } from '../../../../src/store/moving/move.ts';
+import type { MoveProgress } from '../../../../src/store/moving/copy.ts';
+import { moveBack, moveToPostgres } from '../../../../src/store/moving/move.ts';
 import { openPostgresStore } from '../../../../src/store/postgres/open.ts';
 import { openPostgresCourierReads } from '../../../../src/store/postgres/reads.ts';
 import { openSqliteStore } from '../../../../src/store/sqlite/open.ts';
@@ -14,6 +15,7 @@ import { begin } from '../../../store/walk/tenant-steps.ts';
 import { Walk } from '../../../store/walk/walk.ts';
 import { type PostgresServer, postgresMissing, startPostgres } from '../../../support/postgres-server.ts';
 import { testFolder } from '../../../support/test-folder.ts';
+import { until } from '../../../support/until.ts';
 import { fillEveryTable, rowsInPostgres, rowsInSqlite } from './every-table.ts';
 
 const STEPS = 400;
@@ -220,6 +222,56 @@ t.test('with a server', { skip: postgresMissing() }, async (t) => {
       message: /refuses a row of the table broken_tls \(host = '.*index row.*can still be started on SQLite/s,
     });
     await open(file);
+  });
+
+  t.test('a connection that is lost', async (t) => {
+    const file = await filledDatabase(t);
+    const { database, url } = await target(t);
+    const ends: Promise<unknown>[] = [];
+    const end = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+      WHERE application_name = 'postrider-migrate-to' AND datname = '${database}'`;
+    const progress = ({ table }: MoveProgress) => {
+      if (table === 'messages' && ends.length === 0) ends.push(server.run('postgres', end));
+    };
+    const message = /the copy was interrupted: .* Run the same command again: it continues/;
+    await t.rejects(move(file, url, { progress, piece: { rows: 1, bytes: 1 } }), { message });
+    await Promise.all(ends);
+    const seen: string[] = [];
+    await move(file, url, { progress: ({ table }) => void seen.push(table) });
+    t.notOk(seen.includes('tenants'), 'what was there was not copied again');
+    t.ok(seen.includes('written_pieces'));
+  });
+
+  t.test('two copies into one database at once', async (t) => {
+    const file = await newDatabase(t);
+    const { database, url } = await target(t);
+    const lock = server.run(database, `SELECT pg_advisory_lock(${0x4d4f5645}), pg_sleep(3600)`).catch(() => 'ended');
+    await until('the lock', async () => {
+      const { rows } = await server.run(database, "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND granted");
+      return rows.length > 0 || null;
+    });
+    await t.rejects(move(file, url), /another postrider migrate copies into the database test_\d+ at/);
+    await server.run(
+      database,
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE '%pg_sleep(3600)'",
+    );
+    t.equal(await lock, 'ended');
+  });
+
+  t.test('what a daemon held on SQLite is free in PostgreSQL', async (t) => {
+    const file = await newDatabase(t);
+    const { url } = await target(t);
+    const store = await openSqliteStore({ file });
+    const lease = { slots: 1, now: NOON, leaseUntil: null };
+    const { owners } = await store.owners.takeSlots({ node: 'old', ...lease });
+    t.ok(await store.owners.leadTimer({ name: 'reviews', node: 'old', now: NOON, leaseUntil: null }));
+    await store.close();
+    await move(file, url);
+    const moved = await openPostgresStore({ url });
+    t.teardown(() => moved.close());
+    const taken = await moved.owners.takeSlots({ node: 'new', ...lease });
+    t.same(taken.owners, [{ slot: owners[0]!.slot, epoch: owners[0]!.epoch + 1 }]);
+    t.equal(await moved.owners.leadTimer({ name: 'reviews', node: 'new', now: NOON, leaseUntil: null }), 2);
   });
 
   t.test('an older schema', async (t) => {
