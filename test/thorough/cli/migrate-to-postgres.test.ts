@@ -2,6 +2,7 @@
 // what docs/operate.md shows, and PostgreSQL answers what SQLite did.
 import fs from 'node:fs';
 import path from 'node:path';
+import { gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
 import { openPostgresStore } from '../../../src/store/postgres/open.ts';
 import { openPostgresPortalReads } from '../../../src/store/postgres/portal-reads.ts';
@@ -11,11 +12,16 @@ import type { Store } from '../../../src/store/store.ts';
 import { Examples } from '../../docs/examples.ts';
 import { openPage } from '../../docs/walk-page.ts';
 import { openReads } from '../../store/open-reads.ts';
+import { dsnFor } from '../../support/bounce-mail.ts';
 import type { Daemon, Json } from '../../support/daemon-process.ts';
+import { dmarcMail, dmarcXml } from '../../support/dmarc-mail.ts';
 import { type PostgresServer, postgresMissing, startPostgres } from '../../support/postgres-server.ts';
+import { SmtpClient } from '../../support/smtp-client.ts';
 import { startEndpoint } from '../../support/webhook-endpoint.ts';
 import { RECEIVER, registerSender, type Sender, send, startWorld, type World } from '../../support/world.ts';
 
+const BOUNCES = 'bounces.mail.postrider.test';
+const ALL_DAYS = { firstDay: '2000-01-01', lastDay: '2999-12-31' };
 const HOUR_MS = 3_600_000;
 const busy = { code: 452, text: '4.2.2 mailbox full' };
 const gone = { code: 550, text: '5.1.1 no such user' };
@@ -46,10 +52,23 @@ async function runForAWhile(t: Test, world: World): Promise<Sender> {
   await daemon.logged({ fact: 'deferred', message_id: waiting! });
   await daemon.logged({ fact: 'bounced', message_id: bounced! });
   await endpoint.until(4);
+  await receive(daemon, `postmaster@${BOUNCES}`, 'From: Jo <jo@people.test>\r\nSubject: Hello\r\n\r\nWho are you?');
+  await receive(daemon, `dmarc@${BOUNCES}`, dmarcMail(gzipSync(dmarcXml({ records: [{ count: 3 }, {}] }))));
+  const [first] = world.sink.mails;
+  await receive(daemon, first!.from, dsnFor(first!));
+  await postrider.json('user', 'create', ...tenant, '--email', 'jo@people.test');
   await postrider.json('suppression', 'add', ...tenant, '--address', 'never@other.test');
   await postrider.json('queue', 'pause', '--group', `mx.${RECEIVER}`, '--reason', 'a test', '--by', 'jo');
   await daemon.stop();
   return sender;
+}
+
+/** Returns when the daemon has acted on it. */
+async function receive(daemon: Daemon, to: string, data: string | Buffer): Promise<void> {
+  const client = await SmtpClient.hello(Number((await daemon.logged({ msg: 'ready' })).smtp_port));
+  const reply = await client.send({ from: '', to, data: Buffer.from(data) });
+  client.close();
+  await daemon.logged({ fact: 'inbound', inbound_id: /kept as (\S+)$/.exec(reply)![1]! });
 }
 
 async function answered(daemon: Daemon, key: string, what: string, body: Json): Promise<void> {
@@ -74,6 +93,9 @@ async function answersOf(store: Store, reads: PortalReads, { tenantId }: Sender)
     queue: await store.queue.queueSummary(),
     waiting: await reads.waitingMail(tenantId, 100),
     tags: await reads.tagFigures(tenantId, { fromHour: 0, untilHour: 1_000_000, limit: 10 }),
+    inbound: await store.inbound.listInbound({ limit: 100 }),
+    reports: await store.dmarc.listDmarcDomains(ALL_DAYS, { after: null, limit: 10 }),
+    audit: await store.audit.listAllAudit({ before: null, limit: 100 }),
     latest: await reads.latestEvents(tenantId, 100),
   };
 }
@@ -118,7 +140,11 @@ t.test('with a server', { skip: postgresMissing() }, async (t) => {
   const sender = await runForAWhile(t, world);
   const { url, urlFile, database } = await emptyDatabase(server, postrider.folder);
   const before = await answersOfSqlite(t, postrider.databaseFile, sender);
-  t.equal((before.found as { value: { messages: unknown[] } }).value.messages.length, 5);
+  t.match(before, {
+    found: { value: { messages: { length: 5 } } },
+    inbound: [{ effect: 'bounced' }, { kind: 'dmarc', effect: 'stored' }, { kind: 'human' }],
+    reports: { domains: [{}] },
+  });
 
   await t.test('not beside a daemon', async (t) => {
     const daemon = await postrider.serve();

@@ -200,6 +200,12 @@ t.test('with a server', { skip: postgresMissing() }, async (t) => {
     await server.run(foreign.database, 'CREATE SCHEMA postrider; CREATE TABLE postrider.cars (id int)');
     await t.rejects(move(file, foreign.url), /was not made by Postrider/);
     await t.rejects(move(file, server.url('nowhere')), /has no database of this name/);
+    const forbidden = await target(t);
+    await server.run(forbidden.database, 'CREATE ROLE guest LOGIN');
+    await t.rejects(
+      move(file, server.url(forbidden.database, 'guest')),
+      /guest may not create the schema postrider in/,
+    );
     await open(file);
     const empty = await target(t);
     await (await openPostgresStore({ url: empty.url })).close();
