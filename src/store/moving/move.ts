@@ -116,8 +116,8 @@ class Moving {
     await copyTables(this.#sides, counts, this.#move.piece ?? PIECE);
     await this.#requireSame(counts);
     this.#noteComplete();
-    const lastNumbers = this.#source.tables.map((table) => [table.name, this.#source.lastNumber(table)] as const);
-    await this.#target.finish(new Map(lastNumbers), this.#move.now());
+    const { tables } = this.#source;
+    await this.#target.finish(tables, (table) => this.#source.lastNumber(table), this.#move.now());
     return { ...moved, before: false };
   }
 

@@ -107,8 +107,13 @@ export class MoveTarget {
     return rows[0] as TableSum;
   }
 
-  /** `lastNumbers`: of tables whose rows are numbered by the database. */
-  async finish(lastNumbers: ReadonlyMap<string, number>, at: number): Promise<void> {
+  /** `lastNumber`: of a table whose rows are numbered by the database. */
+  async finish<T extends TargetTable>(
+    tables: readonly T[],
+    lastNumber: (table: T) => number,
+    at: number,
+  ): Promise<void> {
+    const lastNumbers = new Map(tables.map((table) => [table.name, lastNumber(table)]));
     const before = this.#mark!;
     await this.#inTransaction(async (connection) => {
       for (const [table, column] of await this.#numberedColumns()) {
@@ -123,7 +128,7 @@ export class MoveTarget {
       await this.#change({ ...before, state: 'complete', at });
     });
     // The planner knows nothing about the tables yet, and autovacuum needs a minute to notice.
-    await this.#connection.sendText('ANALYZE').catch(() => {});
+    await this.#connection.sendText(`ANALYZE ${tables.map(({ name }) => name).join(', ')}`).catch(() => {});
   }
 
   /** Nothing will ever use the copy; the next one begins from the start. */
@@ -149,7 +154,8 @@ export class MoveTarget {
     try {
       await this.#connection.sendText('BEGIN');
       await work(this.#connection);
-      await this.#connection.sendText('COMMIT');
+      const { command } = await this.#connection.sendText('COMMIT');
+      if (command !== 'COMMIT') throw new Fault(`PostgreSQL answered ${command} to a COMMIT: run the command again`);
     } catch (error) {
       this.#mark = before;
       await this.#connection.sendText('ROLLBACK').catch(() => {}); // the server does it when the connection is lost
