@@ -20,6 +20,7 @@ export interface Terminal {
 export interface LocalContext {
   /** What --config named, or null. */
   configFile: string | null;
+  env: Readonly<Record<string, string | undefined>>;
   /** Reads file and environment; throws a Fault that lists every problem. */
   loadConfig(): Promise<LoadedConfig>;
   /** The same of a file that may not exist yet (null), with values for what neither file nor environment sets. */

@@ -206,6 +206,19 @@ export function ipAddresses(placeholder: string, summary: string): Maybe<string[
   });
 }
 
+/** Where the URL of a PostgreSQL database is: other users of the machine see the arguments of a command. */
+export type DatabaseUrl = { from: 'argument'; url: string } | { from: 'file'; file: string } | { from: 'environment' };
+
+export function databaseUrl(summary: string): Maybe<DatabaseUrl> {
+  return option<DatabaseUrl>('URL', summary, (given) => {
+    if (given === 'env') return good({ from: 'environment' });
+    if (/^@./.test(given)) return good({ from: 'file', file: given.slice(1) });
+    if (/^postgres(ql)?:\/\//.test(given)) return good({ from: 'argument', url: given });
+    // Not repeated: it may contain a password.
+    return bad('must be postgres://USER:PASSWORD@HOST/DATABASE, @FILE or env');
+  });
+}
+
 /** A time as all output shows it: RFC 3339. */
 export function moment(placeholder: string, summary: string): Maybe<number> {
   return option(placeholder, `${summary}, such as 2026-01-31T12:00:00Z`, (given) => {

@@ -61,7 +61,7 @@ const LOADERS: Readonly<Record<string, () => Promise<Command>>> = {
   backup: async () => (await import('./commands/data.ts')).backup,
   restore: async () => (await import('./commands/restore.ts')).restore,
   'restore drill': async () => (await import('./commands/restore-drill.ts')).restoreDrill,
-  migrate: async () => (await import('./commands/data.ts')).migrate,
+  migrate: async () => (await import('./commands/migrate.ts')).migrate,
   upgrade: async () => (await import('./commands/upgrade.ts')).upgrade,
   'config check': async () => (await import('./commands/config.ts')).configCheck,
   'config print': async () => (await import('./commands/config.ts')).configPrint,

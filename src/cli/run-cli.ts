@@ -124,6 +124,7 @@ async function answerOf(
     }
     const context: LocalContext = {
       configFile,
+      env: cli.env,
       loadConfig: load,
       draftConfig: (file, defaults) =>
         readConfig({ file: file ?? undefined, env: cli.env, defaultFile: null, defaults }),

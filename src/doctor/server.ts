@@ -82,7 +82,9 @@ function judgeLoad(subject: string, { oldestTransaction, connections, transactio
     const who = `${application || 'a program without a name'} (user ${user})`;
     const what = `${who} has had a transaction open for ${Math.round(ageMs / MINUTE_MS)} min: until it ends, deleted rows stay and everything becomes slower`;
     findings.push(
-      warning({ check: 'long transaction', subject }, what, { command: 'SELECT * FROM pg_stat_activity;' }),
+      warning({ check: 'long transaction', subject }, what, {
+        advice: 'pg_stat_activity shows it, and pg_terminate_backend ends it',
+      }),
     );
   }
   const { used, most } = connections;

@@ -34,7 +34,9 @@ export function dataFolder({ data: { dir }, store }: DataPlace): DataFolder {
 }
 
 /** With its database in it. */
-export function sqliteFolder(dir: string): DataFolder & { database: string } {
+export type SqliteFolder = DataFolder & { database: string };
+
+export function sqliteFolder(dir: string): SqliteFolder {
   const database = path.join(dir, 'postrider.db');
   return {
     dir,

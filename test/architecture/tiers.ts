@@ -98,18 +98,27 @@ export const HOMES: Readonly<Record<string, Home>> = {
   'store/sqlite': {
     tier: 2,
     siblings: ['store', 'store/sql', 'store/sql/reading', 'store/sql/verbs/domains', 'store/sql/verbs/message'],
-    onlyFor: ['store/opening', 'operator', 'daemon', 'sandbox'],
+    onlyFor: ['store/opening', 'store/moving', 'operator', 'daemon', 'sandbox'],
   },
   'store/sqlite/engine': { tier: 2, partOf: 'store/sqlite' },
+  'store/sqlite/moving': { tier: 2, partOf: 'store/sqlite', siblings: ['store/sqlite/engine'] },
   'store/sqlite/reading': { tier: 2, partOf: 'store/sqlite', siblings: ['store/sqlite/engine'] },
 
   // Not loaded with SQLite.
   'store/postgres': {
     tier: 2,
     siblings: ['store', 'store/sql', 'store/sql/reading', 'store/sql/verbs/domains', 'store/sql/verbs/message'],
-    onlyFor: ['store/opening'],
+    onlyFor: ['store/opening', 'store/moving'],
   },
   'store/postgres/engine': { tier: 2, partOf: 'store/postgres' },
+  'store/postgres/moving': { tier: 2, partOf: 'store/postgres', siblings: ['store/postgres/engine'] },
+
+  // A copy from one to the other, for the command line.
+  'store/moving': {
+    tier: 2,
+    siblings: ['store/sqlite/engine', 'store/sqlite/moving', 'store/postgres/engine', 'store/postgres/moving'],
+    onlyFor: ['operator'],
+  },
 
   events: { tier: 3 },
   tenants: { tier: 3, siblings: ['events'] },
@@ -203,6 +212,7 @@ export const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
 export const HEAVY_HOMES: readonly string[] = [
   'store/sqlite',
   'store/postgres',
+  'store/moving',
   'observe',
   'http',
   'threads',

@@ -1,5 +1,4 @@
-// backup | migrate: the data folder as a whole. A backup is taken from the file itself, beside a daemon or not; a
-// migration needs the folder for itself, as restore.ts does.
+// backup: a copy of the database file, taken beside a daemon or not. And what commands of the data folder share.
 import fs from 'node:fs';
 import path from 'node:path';
 import { systemClock } from '../../base/clock.ts';
@@ -88,34 +87,6 @@ function folderLines({ config_file: configFile, master_key: masterKey, deleted }
     ...(deleted.length === 0 ? [] : [`Deleted: ${deleted.join(', ')}`]),
   ];
 }
-
-export const migrate = localCommand({
-  name: 'migrate',
-  summary: "Migrates the database to this version's schema, as the daemon does at start.",
-  options: {},
-  async run(context) {
-    const folder = await folderOf(context);
-    const own = await ownStore();
-    own.refuseEmptied(folder);
-    const held = own.lockFolder(folder);
-    try {
-      const { backUpBeforeUpgrade } = await import('../../operator/upgrade-backup.ts');
-      const { config } = await context.loadConfig();
-      await backUpBeforeUpgrade(folder, config, (text) => context.complain(text));
-      const from = await own.currentSchema(folder);
-      await own.withOwnStore(folder, async () => {});
-      const to = await own.currentSchema(folder);
-      if (from !== to) await recordHere(folder, 'platform.migrated', { from, to });
-      return done({ from, to });
-    } finally {
-      held.release();
-    }
-  },
-  render: ({ from, to }) =>
-    from === to
-      ? `The schema is already at version ${to}; nothing to do.`
-      : `The schema was migrated from version ${from} to ${to}.`,
-});
 
 export async function folderOf(context: LocalContext): Promise<DataFolder> {
   return dataFolder((await context.loadConfig()).config);

@@ -22,7 +22,14 @@ const STEPS = 200;
 const COMPARED_EVERY = 25;
 /** So many walks call every verb. */
 const ENOUGH_FOR_ALL_VERBS = 100;
-const ALL_STEPS = [...tenantSteps, ...messageSteps, ...aroundSteps, ...otherSteps, ...writtenSteps, ...restoredSteps];
+export const ALL_STEPS = [
+  ...tenantSteps,
+  ...messageSteps,
+  ...aroundSteps,
+  ...otherSteps,
+  ...writtenSteps,
+  ...restoredSteps,
+];
 
 /** The verbs that were called at least once. */
 const called = new Set<string>();

@@ -19,8 +19,9 @@ const TRACE_LENGTH = 40;
 
 export class Walk {
   readonly model = new Model();
-  readonly store: Store;
-  readonly contents: ContentReader;
+  /** Another one while it walks: the same data, copied to another database. */
+  store: Store;
+  contents: ContentReader;
   readonly random: () => number;
   /** Webhooks that the store has told a dispatcher of. */
   readonly heard = new Set<string>();

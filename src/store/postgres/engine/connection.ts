@@ -1,9 +1,10 @@
-// One connection to PostgreSQL, and the only file that knows `pg`. Statements are sent without waiting for the answers to
-// those before them. A connection that has not answered for a while is ended: the server's machine may be gone, and TCP
-// would wait for many minutes.
+// One connection to PostgreSQL. Only this file and what it is made of (copy-in.ts) know `pg`. Statements are sent without
+// waiting for the answers to those before them. A connection that has not answered for a while is ended: the server's
+// machine may be gone, and TCP would wait for many minutes.
 import { Socket } from 'node:net';
 import { Client, type QueryArrayConfig, type QueryConfig, type QueryResult } from 'pg';
 import { Fault } from '../../../base/errors.ts';
+import { CopyIn } from './copy-in.ts';
 import { isConnectionLost, sentenceOf } from './database-fault.ts';
 import {
   describeHost,
@@ -97,6 +98,11 @@ export class PostgresConnection {
     return this.#ask(text);
   }
 
+  /** COPY … FROM STDIN. Nothing else may be sent until it has been answered. */
+  copyIn(text: string, chunks: AsyncIterable<Buffer>): Promise<Answer> {
+    return this.#answered(() => new CopyIn(text, chunks).run((query) => void this.#client.query(query)));
+  }
+
   onNotice(listener: (payload: string) => void): void {
     this.#listeners.push(listener);
   }
@@ -112,12 +118,16 @@ export class PostgresConnection {
     this.#socket.destroy();
   }
 
-  async #ask(query: string | QueryConfig | QueryArrayConfig): Promise<Answer> {
+  #ask(query: string | QueryConfig | QueryArrayConfig): Promise<Answer> {
+    return this.#answered(() => this.#client.query(query as QueryConfig));
+  }
+
+  async #answered(ask: () => Promise<QueryResult | QueryResult[]>): Promise<Answer> {
     if (this.#lost) throw this.#lost;
     this.#unanswered++;
     this.#silence ??= setTimeout(() => this.#socket.destroy(), this.#silenceMs);
     try {
-      return answerOf(await this.#client.query(query as QueryConfig));
+      return answerOf(await ask());
     } catch (error) {
       // The server says why it ends a connection before it does.
       if (isConnectionLost(error)) this.#lose(error);

@@ -5,6 +5,7 @@ import { Fault } from '../../../base/errors.ts';
 import { programVersion } from '../../../base/program-version.ts';
 import { type Migration, migrationsIn } from '../../sql/known-migrations.ts';
 import { connect, type PostgresConnection, SCHEMA } from './connection.ts';
+import { beginUse, readCopyMark, refuseUnfinishedCopy } from './copied-from.ts';
 import { codeOf } from './database-fault.ts';
 import { describeServer, type ServerAddress } from './server-address.ts';
 
@@ -20,15 +21,27 @@ export function newestSchema(): number {
   return knownMigrations().at(-1)!.version;
 }
 
-/** Brings the database up to date; refuses one that a newer Postrider or another program has made. Returns what it applied. */
+/**
+ * Brings the database up to date before it is written; refuses one that a newer Postrider or another program has made, and an
+ * unfinished copy. Returns what it applied.
+ */
 export async function migrate(address: ServerAddress): Promise<string[]> {
   const connection = await connect(address, { applicationName: 'postrider-migration', patient: true });
   try {
-    if ((await compatibleVersion(connection, address)) === newestSchema()) return [];
-    return await migrateAlone(connection, address);
+    const found = await compatibleVersion(connection, address);
+    if (found > 0) refuseUnfinishedCopy(await readCopyMark(connection), address);
+    const applied = await bringUpToDate(connection, address);
+    await beginUse(connection, address);
+    return applied;
   } finally {
     await connection.end();
   }
+}
+
+/** The same for a copy that is being made, which nothing uses yet. */
+export async function bringUpToDate(connection: PostgresConnection, address: ServerAddress): Promise<string[]> {
+  if ((await compatibleVersion(connection, address)) === newestSchema()) return [];
+  return migrateAlone(connection, address);
 }
 
 /** For commands that only read: whether there is anything to read. Refuses an older schema as well, and leaves it as it is. */
@@ -44,7 +57,9 @@ export async function isMigrated(address: ServerAddress): Promise<boolean> {
 export async function presentSchema(address: ServerAddress): Promise<number> {
   const connection = await connect(address, { applicationName: 'postrider-inspection' });
   try {
-    return await compatibleVersion(connection, address);
+    const version = await compatibleVersion(connection, address);
+    if (version > 0) refuseUnfinishedCopy(await readCopyMark(connection), address);
+    return version;
   } finally {
     await connection.end();
   }

@@ -50,6 +50,11 @@ export function describeServer({ hosts, database }: ServerAddress): string {
   return `${database} at ${hosts.map(describeHost).join(', ')}`;
 }
 
+/** For people, who write their password there. */
+export function withoutPassword(url: string): string {
+  return url.replace(/^(postgres(?:ql)?:\/\/[^:@/]*):[^@/]*@/, '$1:PASSWORD@');
+}
+
 export function describeHost({ host, port }: HostAddress): string {
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
 }

@@ -37,7 +37,7 @@ export function toParameter(value: unknown): unknown {
   return typeof value === 'string' ? storableText(value) : value;
 }
 
-function storableText(text: string): string {
+export function storableText(text: string): string {
   if (!text.includes('\0') && !text.includes(ESCAPE)) return text;
   return text.replaceAll(ESCAPE, ESCAPED_ESCAPE).replaceAll('\0', ESCAPED_ZERO);
 }

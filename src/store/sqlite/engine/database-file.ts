@@ -3,6 +3,7 @@ import fs from 'node:fs';
 import Database from 'better-sqlite3';
 import { Fault } from '../../../base/errors.ts';
 import { requireCompatible } from './migrations.ts';
+import { forgetUnfinishedMove } from './moved-mark.ts';
 
 // How long a statement waits for a lock. With one writer only a backup or a checkpoint holds one, and only briefly.
 export const BUSY_TIMEOUT_MS = 5000;
@@ -19,6 +20,7 @@ export function openForWriting(file: string): Database.Database {
     requireCompatible(db); // before another program's file is changed
     fs.chmodSync(file, 0o600);
     configure(db);
+    forgetUnfinishedMove(db);
     return db;
   } catch (error) {
     db.close();

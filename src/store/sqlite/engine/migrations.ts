@@ -4,6 +4,7 @@ import Database from 'better-sqlite3';
 import { Fault } from '../../../base/errors.ts';
 import { programVersion } from '../../../base/program-version.ts';
 import { type Migration, migrationsIn } from '../../sql/known-migrations.ts';
+import { movedAway } from './moved-mark.ts';
 
 const FOLDER = new URL('../../../../schema/sqlite/', import.meta.url);
 
@@ -70,7 +71,7 @@ export function incompatibilityOf(db: Database.Database): string | null {
     if (fresh) return null;
     if (!isOurs(db)) return foreign;
     const newest = newestSchema();
-    if (version <= newest) return null;
+    if (version <= newest) return movedAway(db);
     return `the database ${db.name} has schema ${version}${migratedBy(db)}, and this Postrider knows schemas up to ${newest}: start the newer version, or restore a backup of the older one`;
   } catch (error) {
     if (error instanceof Database.SqliteError && error.code === 'SQLITE_NOTADB') return foreign;
