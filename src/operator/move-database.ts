@@ -5,7 +5,7 @@ import { Fault } from '../base/errors.ts';
 import { systemTrouble } from '../base/system-words.ts';
 import type { MoveProgress } from '../store/moving/copy.ts';
 import { type Moved, moveBack, moveToPostgres } from '../store/moving/move.ts';
-import { overDatabase, type SqliteFolder } from './data-folder.ts';
+import { type DataFolder, overDatabase, type SqliteFolder } from './data-folder.ts';
 
 export type { MoveProgress };
 
