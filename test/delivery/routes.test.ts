@@ -38,6 +38,24 @@ function routesFor(zone: Zone, allowPrivate = true) {
   };
 }
 
+t.test('a group of many hosts with long names has a name that a database can index', async (t) => {
+  const hosts = Array.from({ length: 20 }, (_, at) => `${'x'.repeat(50)}.${'y'.repeat(50)}.mx${at}.test`);
+  const zone = Object.fromEntries(hosts.map((host) => [host, { a: ['192.0.2.1'] }]));
+  const mx = (names: string[]) => ({ mx: names.map((name): [string, number] => [name, 10]) });
+  const { routes } = routesFor({
+    ...zone,
+    'long.test': mx(hosts),
+    'same.test': mx([...hosts].reverse()),
+    'fewer.test': mx(hosts.slice(0, 19)),
+  });
+  const groups = await Promise.all(['long.test', 'same.test', 'fewer.test'].map((domain) => routes.find(domain)));
+  const [long, same, fewer] = groups.map((route) => (route.kind === 'group' ? route.group : ''));
+  t.match(long, /^x{50}\.y{50}\.mx0\.test,.*…[0-9a-f]{16}$/);
+  t.ok(Buffer.byteLength(long!) < 700, `${long!.length} characters`);
+  t.equal(same, long);
+  t.not(fewer, long);
+});
+
 t.test('the group does not depend on the order of the answer, nor on the domain', async (t) => {
   const { routes } = routesFor({
     'one.test': {

@@ -1,6 +1,7 @@
 // The current route of each recipient domain's mail, cached for as long as DNS allows. Domains of one large
 // provider, or with the same set of MX hosts, form one group: limits apply per group. Each domain keeps its
 // own hosts in their own order.
+import { hash } from 'node:crypto';
 import { BoundedMap } from '../../base/bounded-map.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { AddressPolicy } from '../../protocol/dns/address-policy.ts';
@@ -8,6 +9,11 @@ import { findMailRoute, type MailHost, type MailRoute } from '../../protocol/dns
 import { isPublicAddress } from '../../protocol/dns/private-address.ts';
 import type { Resolver } from '../../protocol/dns/resolver.ts';
 import type { Providers } from '../shaping/provider-limits.ts';
+
+/** Of a group, in characters. */
+const LONGEST_NAME = 600;
+const SHOWN_OF_LONG = 500;
+const HASH_CHARS = 16;
 
 export type Route = { kind: 'group'; group: string; hosts: MailHost[] } | Exclude<MailRoute, { kind: 'hosts' }>;
 
@@ -88,5 +94,11 @@ function groupName(all: MailHost[], reachable: MailHost[], providers: Providers)
     .sort()
     .join(',');
   // Provider ids contain no dot, so a host with the same name is distinguished by one.
-  return name.includes('.') ? name : `${name}.`;
+  return name.includes('.') ? shortened(name) : `${name}.`;
+}
+
+/** The owner of a domain may name many long hosts, and the group's name is part of keys in the database. */
+function shortened(name: string): string {
+  if (name.length <= LONGEST_NAME) return name;
+  return `${name.slice(0, SHOWN_OF_LONG)}…${hash('sha256', name).slice(0, HASH_CHARS)}`;
 }
