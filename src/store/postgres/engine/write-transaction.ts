@@ -21,6 +21,9 @@ const RAISE_VERSION: Statement = {
 };
 const STATUS: Statement = { name: 'status', text: 'SELECT pg_xact_status($1::xid8)', names: [] };
 
+/** BEGIN, what is asked with it, and COMMIT. */
+const STATEMENTS_AROUND = 3;
+
 /** How long the fate of a commit is looked for; a failover takes some seconds. */
 const FIND_OUT_MS = 10_000;
 const ASK_AGAIN_MS = 100;
@@ -39,6 +42,7 @@ export class WriteTransaction {
   readonly #session: Session;
   readonly #connection: PostgresConnection;
   readonly #number: string;
+  #statements = STATEMENTS_AROUND;
 
   private constructor(session: Session, connection: PostgresConnection, number: string) {
     this.#session = session;
@@ -57,7 +61,13 @@ export class WriteTransaction {
   }
 
   send(statement: Statement, values: unknown[], rows: 'objects' | 'arrays'): Promise<Answer> {
+    this.#statements++;
     return this.#connection.send(statement, values, rows);
+  }
+
+  /** How many it has sent, with its COMMIT. */
+  get statements(): number {
+    return this.#statements;
   }
 
   /** All nodes drop what they have cached. Returns the new version. */
