@@ -174,7 +174,8 @@ export class WritingConnection {
     const { session, cache } = this.#parts;
     let transaction: WriteTransaction;
     try {
-      transaction = await WriteTransaction.begin(session, cache);
+      const takesTurn = verbs.some(({ beside }) => beside !== null);
+      transaction = await WriteTransaction.begin(session, cache, takesTurn);
     } catch (error) {
       if (error instanceof Fault) this.#rejectWaiting(error);
       return { error };

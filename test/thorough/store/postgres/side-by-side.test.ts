@@ -11,6 +11,7 @@ import type { GroupStats } from '../../../../src/store/verbs.ts';
 import { Bench, dueAgainFrom, T0 } from '../../../store/conformance/harness.ts';
 import { resultOf, webhookOf } from '../../../store/conformance/webhook-deliveries.ts';
 import { type PostgresServer, postgresMissing, startPostgres } from '../../../support/postgres-server.ts';
+import { until } from '../../../support/until.ts';
 
 const noContents = () => {
   throw new Error('not opened by this test');
@@ -83,6 +84,42 @@ t.test('with a server', { skip: postgresMissing() }, async (t) => {
       );
     }
     t.equal(await bench.store.figures.countOpenMessages(), 9 + 3 * 8);
+  });
+
+  t.test('groups of two nodes take turns, and do not fail one another', async (t) => {
+    const { bench, groups, url } = await openOn(t, server);
+    const other = await openPostgresStore({ url, onGroup: (stats) => groups.push(stats) });
+    t.teardown(() => other.close());
+    const benches = [bench, new Bench({ store: other, openContents: noContents })];
+    const { domain } = await bench.sender('acme.test');
+    for (const one of benches) await one.accept(domain, ['a@x.test']);
+    groups.length = 0;
+    const rounds = Array.from({ length: 10 }, (_, round) => round);
+    const calls = benches.map(async (one, node) => {
+      for (const round of rounds) {
+        await Promise.all(rounds.map((at) => one.accept(domain, [`${node}-${round}-${at}@x.test`])));
+      }
+    });
+    await Promise.all(calls);
+    t.equal(await bench.store.figures.countOpenMessages(), 202);
+    t.strictSame([...new Set(groups.map(({ sent }) => sent!.tries))], [1], 'each at its first try');
+  });
+
+  t.test('a group whose turn does not come for long tries again', async (t) => {
+    const { bench, groups, url } = await openOn(t, server);
+    const { domain } = await bench.sender('acme.test');
+    const connection = await connect(parseServerAddress(url), { applicationName: 'a test' });
+    t.teardown(() => connection.end());
+    await connection.sendText('BEGIN; LOCK TABLE meta IN SHARE UPDATE EXCLUSIVE MODE');
+    groups.length = 0;
+    const accepted = Promise.all([bench.accept(domain, ['a@x.test']), bench.accept(domain, ['b@x.test'])]);
+    const waiting = `SELECT waitstart::text AS since FROM pg_locks WHERE NOT granted AND locktype = 'relation'`;
+    const since = async () => ((await connection.sendText(waiting)).rows[0] as { since: string } | undefined)?.since;
+    const first = await until('it waits', since);
+    await until('it waits again', async () => ![undefined, first].includes(await since()));
+    await connection.sendText('COMMIT');
+    t.equal((await accepted).length, 2);
+    t.ok(groups[0]!.sent!.tries > 1);
   });
 
   t.test('rows are looked up one after the other, whatever the table holds', async (t) => {
