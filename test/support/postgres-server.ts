@@ -4,7 +4,6 @@ import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import pg from 'pg';
-import type { Test } from 'tap';
 import { findFreePort } from './free-port.ts';
 import { makeServerFolder, runServer, type ServerProgram } from './server-program.ts';
 import { until } from './until.ts';
@@ -60,7 +59,15 @@ export interface PostgresOptions {
   files?: Record<string, string>;
 }
 
-export async function startPostgres(t: Test, { settings, files = {} }: PostgresOptions = {}): Promise<PostgresServer> {
+/** What a test is, as far as it is needed here: the benchmark starts one as well. */
+interface Starter {
+  teardown(end: () => unknown): void;
+}
+
+export async function startPostgres(
+  t: Starter,
+  { settings, files = {} }: PostgresOptions = {},
+): Promise<PostgresServer> {
   const programs = programFolder();
   if (!programs) throw new Error(String(postgresMissing()));
   const folder = makeServerFolder('postgres');
