@@ -1,6 +1,7 @@
 // `node bench/store-cost.ts`: what the store alone costs for each message that is accepted, claimed and delivered at its
 // first attempt: processor time and bytes of the write-ahead log, step by step. In memory (/dev/shm) no fsync is
-// measured. Compare two states of the product in turns: other programs on the machine affect single runs.
+// measured. `--store postgres` starts a server of its own, also without fsync, and shows its processor time apart, and
+// what groups sent to it. Compare two states of the product in turns: other programs on the machine affect single runs.
 import fs from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
@@ -17,6 +18,7 @@ import { SAMPLE } from './sample-mail.ts';
 
 const { values } = parseArgs({
   options: {
+    store: { type: 'string', default: 'sqlite' },
     folder: { type: 'string', default: '/dev/shm' },
     messages: { type: 'string', default: '20000' },
     recipients: { type: 'string', default: '1' },
@@ -41,24 +43,55 @@ const PEER: PeerFacts = {
 const STEPS = ['accept', 'claim', 'record'] as const;
 type Step = (typeof STEPS)[number];
 
+interface Used {
+  us: number;
+  /** Of the server, which SQLite does not have. */
+  serverUs: number;
+  bytes: number;
+}
+
 /** Adds up what each step has used. */
 class Meter {
-  readonly us: Record<Step, number> = { accept: 0, claim: 0, record: 0 };
-  readonly bytes: Record<Step, number> = { accept: 0, claim: 0, record: 0 };
+  readonly used: Record<Step, Used> = { accept: noneUsed(), claim: noneUsed(), record: noneUsed() };
+  readonly #serverNs: () => number;
+
+  constructor(serverNs: () => number) {
+    this.#serverNs = serverNs;
+  }
 
   async measure<T>(step: Step, work: () => Promise<T>): Promise<T> {
-    const [cpu, bytes] = [process.cpuUsage(), writtenByThisThread()];
+    const [cpu, bytes, serverNs] = [process.cpuUsage(), writtenByThisThread(), this.#serverNs()];
     const result = await work();
     const { user, system } = process.cpuUsage(cpu);
-    this.us[step] += user + system;
-    this.bytes[step] += writtenByThisThread() - bytes;
+    const used = this.used[step];
+    used.us += user + system;
+    used.bytes += writtenByThisThread() - bytes;
+    used.serverUs += (this.#serverNs() - serverNs) / 1000;
     return result;
   }
+}
+
+function noneUsed(): Used {
+  return { us: 0, serverUs: 0, bytes: 0 };
 }
 
 /** The write-ahead log's: it is copied into the database by another thread. */
 function writtenByThisThread(): number {
   return Number(/^wchar: (\d+)$/m.exec(fs.readFileSync('/proc/thread-self/io', 'latin1'))![1]);
+}
+
+/** Processor time of a server's processes: each connection has one. */
+function nsOfChildren(pid: number): number {
+  const children = fs.readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1').trim().split(' ');
+  return children.reduce((sum, child) => sum + nsOf(child), 0);
+}
+
+function nsOf(pid: string): number {
+  try {
+    return Number(fs.readFileSync(`/proc/${pid}/schedstat`, 'latin1').split(' ')[0]);
+  } catch {
+    return 0; // it has ended
+  }
 }
 
 interface Sender {
@@ -136,7 +169,16 @@ function delivered(message: ClaimedMessage, now: number): ClaimedUpdate {
   };
 }
 
-async function measure(): Promise<void> {
+interface Opened {
+  store: Store;
+  serverNs(): number;
+  close(): Promise<void>;
+}
+
+/** What groups sent to the server, and how often they waited for it. */
+const groups = { count: 0, statements: 0, roundTrips: 0 };
+
+async function openSqlite(): Promise<Opened> {
   const folder = fs.mkdtempSync(path.join(values.folder, 'postrider-store-'));
   const store = await openSqliteStore({
     file: path.join(folder, 'postrider.db'),
@@ -148,26 +190,73 @@ async function measure(): Promise<void> {
       },
     },
   });
+  const close = async () => {
+    await store.close();
+    fs.rmSync(folder, { recursive: true, force: true });
+  };
+  return { store, serverNs: () => 0, close };
+}
+
+/** Loaded only here: with its modules in memory, SQLite costs up to a tenth more. */
+async function openPostgres(): Promise<Opened> {
+  const { openPostgresStore } = await import('../src/store/postgres/open.ts');
+  const { startPostgres } = await import('../test/support/postgres-server.ts');
+  const endings: (() => unknown)[] = [];
+  const settings = { autovacuum: 'on', shared_buffers: '256MB', max_wal_size: '4GB' };
+  const server = await startPostgres({ teardown: (end) => void endings.unshift(end) }, { settings });
+  const store = await openPostgresStore({
+    url: server.url(await server.createDatabase()),
+    onGroup: ({ sent }) => {
+      groups.count++;
+      groups.statements += sent!.statements;
+      groups.roundTrips += sent!.roundTrips;
+    },
+  });
+  const close = async () => {
+    await store.close();
+    for (const end of endings) await end();
+  };
+  return { store, serverNs: () => nsOfChildren(server.program.child.pid!), close };
+}
+
+async function measure(): Promise<void> {
+  const { store, serverNs, close } = await (values.store === 'postgres' ? openPostgres() : openSqlite());
   try {
     const senders = await Promise.all(Array.from({ length: 5 }, () => makeSender(store)));
     const { owners } = await store.owners.takeSlots({ node: 'bench', slots: 1, now: Date.now(), leaseUntil: null });
     const scene = { store, owner: owners[0]! };
-    const [warmUp, meter] = [new Meter(), new Meter()];
+    const [warmUp, meter] = [new Meter(serverNs), new Meter(serverNs)];
     for (let done = 0; done < WARM_UP_MESSAGES; done += group) await send(scene, senders, warmUp);
+    Object.assign(groups, { count: 0, statements: 0, roundTrips: 0 });
     for (let done = 0; done < messages; done += group) await send(scene, senders, meter);
     report(meter);
   } finally {
-    await store.close();
-    fs.rmSync(folder, { recursive: true, force: true });
+    await close();
   }
 }
 
-function report({ us, bytes }: Meter): void {
-  const sum = (of: Record<Step, number>) => of.accept + of.claim + of.record;
-  const line = (name: string, time: number, log: number) =>
-    `${name.padEnd(8)}${(time / messages).toFixed(1).padStart(7)} µs${(log / messages).toFixed(0).padStart(8)} bytes\n`;
-  for (const step of STEPS) process.stdout.write(line(step, us[step], bytes[step]));
-  process.stdout.write(line('together', sum(us), sum(bytes)));
+function report({ used }: Meter): void {
+  const sum = STEPS.reduce((all, step) => added(all, used[step]), noneUsed());
+  for (const [name, of] of [...STEPS.map((step) => [step, used[step]] as const), ['together', sum] as const]) {
+    process.stdout.write(`${lineOf(name, of)}\n`);
+  }
+  if (values.store !== 'postgres') return;
+  const each = (sum: number) => (sum / groups.count).toFixed(1);
+  const { count, statements, roundTrips } = groups;
+  process.stdout.write(`${count} groups of ${each(statements)} statements and ${each(roundTrips)} round trips\n`);
+}
+
+function added(one: Used, other: Used): Used {
+  return { us: one.us + other.us, serverUs: one.serverUs + other.serverUs, bytes: one.bytes + other.bytes };
+}
+
+function lineOf(name: string, { us, serverUs, bytes }: Used): string {
+  const each = (value: number) => (value / messages).toFixed(1).padStart(8);
+  const rest =
+    values.store === 'postgres'
+      ? `${each(serverUs)} µs of the server`
+      : `${(bytes / messages).toFixed(0).padStart(8)} bytes`;
+  return `${name.padEnd(8)}${each(us)} µs${rest}`;
 }
 
 await measure();

@@ -19,6 +19,8 @@ export type WritingKind = Exclude<VerbKind, 'read' | 'slices'>;
 export interface GroupStats {
   verbs: number;
   elapsedMs: number;
+  /** What the try that was committed sent over its connection to the database, and which try that was. */
+  sent?: { statements: number; roundTrips: number; tries: number };
 }
 
 export const VERBS = {

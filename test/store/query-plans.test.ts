@@ -308,7 +308,7 @@ t.test('deliveries to webhooks are found by their webhook', async (t) => {
   const written = await planner.plansOf((store) =>
     store.queue.record([bench.attempted(message, { to: 'delivered' }, event)]),
   );
-  t.match(written, 'SEARCH webhooks USING COVERING INDEX webhooks_of_tenant (tenant_id=?)');
+  t.match(written, 'SEARCH webhooks USING INDEX webhooks_target (tenant_id=?)');
   t.notMatch(written, 'SCAN');
   const target = { webhookId: webhook.id, eventId: event.id };
   const result = { startedAt: T0, elapsedMs: 1, status: 500, reason: '', answer: null };

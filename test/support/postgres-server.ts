@@ -4,7 +4,6 @@ import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import pg from 'pg';
-import type { Test } from 'tap';
 import { findFreePort } from './free-port.ts';
 import { makeServerFolder, runServer, type ServerProgram } from './server-program.ts';
 import { until } from './until.ts';
@@ -60,7 +59,15 @@ export interface PostgresOptions {
   files?: Record<string, string>;
 }
 
-export async function startPostgres(t: Test, { settings, files = {} }: PostgresOptions = {}): Promise<PostgresServer> {
+/** What a test is, as far as it is needed here: the benchmark starts one as well. */
+interface Starter {
+  teardown(end: () => unknown): void;
+}
+
+export async function startPostgres(
+  t: Starter,
+  { settings, files = {} }: PostgresOptions = {},
+): Promise<PostgresServer> {
   const { folder, dataFolder } = makeFolders();
   initialize(dataFolder);
   for (const [name, file] of Object.entries(files)) {
@@ -73,7 +80,7 @@ export async function startPostgres(t: Test, { settings, files = {} }: PostgresO
 }
 
 /** A copy of another server that follows it, and is called so there. */
-export async function startStandby(t: Test, primary: PostgresServer, name: string): Promise<PostgresServer> {
+export async function startStandby(t: Starter, primary: PostgresServer, name: string): Promise<PostgresServer> {
   const folders = makeFolders();
   const from = `${primary.url('postgres')}?application_name=${name}`;
   runTool('pg_basebackup', ['-D', folders.dataFolder, '-d', from, '-R', '-c', 'fast', '--no-sync']);
@@ -92,7 +99,7 @@ function makeFolders(): Folders {
 }
 
 async function runPostgres(
-  t: Test,
+  t: Starter,
   { folder, dataFolder }: Folders,
   settings: PostgresOptions['settings'] = {},
 ): Promise<PostgresServer> {

@@ -11,10 +11,12 @@ import { PostgresNotices } from './engine/notices.ts';
 import { ReadPool } from './engine/read-pool.ts';
 import { parseServerAddress } from './engine/server-address.ts';
 import { Session } from './engine/session.ts';
+import { besideOf } from './engine/side-by-side.ts';
 import { VerbRunner } from './engine/verb-runner.ts';
+import type { WaveOptions } from './engine/wave-statements.ts';
 import { WritingConnection, type WritingOptions } from './engine/writing-connection.ts';
 
-export interface PostgresOptions extends WritingOptions {
+export interface PostgresOptions extends WritingOptions, WaveOptions {
   url: string;
   /** Notices to or from other nodes do not get through, and are tried again. */
   onNoticeFault?(error: unknown): void;
@@ -33,7 +35,7 @@ export async function openPostgresStore({ url, onNoticeFault, ...options }: Post
   const terms = (what: string): ConnectionTerms => ({ applicationName: `postrider-${what}` });
   const cache = new ConfigCache();
   const pool = new ReadPool({ address, terms: terms('reads'), cache });
-  const runner: VerbRunner = new VerbRunner((work) => pool.read(runner, work));
+  const runner: VerbRunner = new VerbRunner((work) => pool.read(runner, work), options);
   const notices = new PostgresNotices({
     session: new Session(address, terms('notices')),
     cache,
@@ -57,9 +59,9 @@ export async function openPostgresStore({ url, onNoticeFault, ...options }: Post
 
 function runOn({ pool, runner, writing }: Running, verb: DeclaredVerb): Run {
   if (verb.kind === 'slices') return verb.work;
-  const { kind, work } = verb;
+  const { name, kind, work } = verb;
   if (kind === 'read') return (...args) => pool.read(runner, () => work(...args));
-  return (...args) => writing.write(kind, () => work(...args));
+  return (...args) => writing.write(kind, () => work(...args), besideOf(name, args));
 }
 
 async function ping({ pool, runner }: Running): Promise<boolean> {

@@ -1,5 +1,6 @@
 // Counters that many verbs of a group change: their changes are summed up and written once.
 import type { Steps } from './steps.ts';
+import type { Transaction } from './transaction.ts';
 
 interface Sum {
   value: number;
@@ -16,10 +17,10 @@ export class GroupSums {
   }
 
   /** In the order of their names: two nodes that change the same counters in different orders would wait for each other. */
-  *write(): Steps<void> {
+  *write(db: Transaction): Steps<void> {
     if (this.#sums.size === 0) return;
     const inOrder = [...this.#sums].sort(([a], [b]) => (a < b ? -1 : 1));
-    for (const [, { value, write }] of inOrder) yield* write(value);
+    yield* db.forAll(inOrder, ([, { value, write }]) => write(value));
     this.#sums.clear();
   }
 

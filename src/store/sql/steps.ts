@@ -17,9 +17,12 @@ export interface Step {
   parameters: readonly unknown[];
 }
 
+/** A driver's own: only its `Transaction` yields them, and only what runs its verbs knows them. */
+export abstract class DriverStep {}
+
 /** What a generator of steps is: `yield*` runs it and has its answer. */
 // biome-ignore lint/suspicious/noExplicitAny: what a statement answers is known by whoever wrote it
-export interface Steps<Answer> extends Iterator<Step, Answer, any> {
+export interface Steps<Answer> extends Iterator<Step | DriverStep, Answer, any> {
   [Symbol.iterator](): Steps<Answer>;
 }
 

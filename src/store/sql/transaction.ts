@@ -23,6 +23,18 @@ export interface Transaction extends Queries {
    */
   cached<T>(name: string, look: () => Steps<T>): Steps<T>;
 
+  /** As `cached`, where `make` writes what it does not find: of verbs that run side by side only one does. */
+  ensured<T>(name: string, make: () => Steps<T>): Steps<T>;
+
+  /**
+   * The same work for several things. None may depend on what it does for another one, nor change the same rows:
+   * a database at the end of a connection is asked about all of them at once.
+   */
+  forAll<Item, Answer>(items: readonly Item[], work: (item: Item) => Steps<Answer>): Steps<Answer[]>;
+
+  /** Several things, none of which depends on another one. They begin in their order. */
+  both<One, Other>(one: Steps<One>, other: Steps<Other>): Steps<[One, Other]>;
+
   /**
    * From here to its commit no other transaction numbers events: the order of their numbers is the order in which they
    * are seen, so that whoever reads on after the last one misses none.

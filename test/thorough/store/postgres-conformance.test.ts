@@ -1,38 +1,9 @@
 // The PostgreSQL driver passes the conformance suite of the store.
-import t, { type Test } from 'tap';
-import { migrate } from '../../../src/store/postgres/engine/migrations.ts';
-import { parseServerAddress } from '../../../src/store/postgres/engine/server-address.ts';
-import { openPostgresStore } from '../../../src/store/postgres/open.ts';
-import { openPostgresPortalReads } from '../../../src/store/postgres/portal-reads.ts';
-import { openPostgresCourierReads } from '../../../src/store/postgres/reads.ts';
-import type { Store } from '../../../src/store/store.ts';
+import t from 'tap';
 import { storeConformance } from '../../store/conformance/store-conformance.ts';
-import { type PostgresServer, postgresMissing, startPostgres } from '../../support/postgres-server.ts';
-
-/** A database for each case, copied from one that was migrated: faster than migrating each. */
-function opener(server: PostgresServer, template: string) {
-  return async (t: Test) => {
-    const name = await server.createDatabase(template);
-    t.teardown(() => server.dropDatabase(name));
-    const open = async (): Promise<Store> => {
-      const store = await openPostgresStore({ url: server.url(name) });
-      t.teardown(() => store.close());
-      return store;
-    };
-    const reads = () => {
-      const limits = { queryMs: 60_000, waitMs: 60_000 };
-      const reading = openPostgresPortalReads({ url: server.url(name), onTrouble: (reason) => t.fail(reason), limits });
-      t.teardown(() => reading.close());
-      return reading.reads;
-    };
-    const openContents = () => openPostgresCourierReads(server.url(name)).contents;
-    return { store: await open(), openSecond: open, openContents, reads };
-  };
-}
+import { openerOn } from '../../support/postgres-opener.ts';
+import { postgresMissing, startPostgres } from '../../support/postgres-server.ts';
 
 t.test('with a server', { skip: postgresMissing() }, async (t) => {
-  const server = await startPostgres(t);
-  const template = await server.createDatabase();
-  await migrate(parseServerAddress(server.url(template)));
-  storeConformance(t, 'postgres', opener(server, template));
+  storeConformance(t, 'postgres', await openerOn(await startPostgres(t)));
 });

@@ -43,6 +43,7 @@ export interface Answer {
   /** `COMMIT`, `SELECT` and so on, as the server calls what it did. */
   command: string;
   rows: unknown[];
+  columns: readonly string[];
   changes: number;
 }
 
@@ -249,5 +250,6 @@ function requireServer(version: number, encoding: string): void {
 
 function answerOf(result: QueryResult | QueryResult[]): Answer {
   const last = Array.isArray(result) ? result.at(-1)! : result;
-  return { command: last.command, rows: last.rows, changes: last.rowCount ?? 0 };
+  const columns = last.fields.map(({ name }) => name);
+  return { command: last.command, rows: last.rows, columns, changes: last.rowCount ?? 0 };
 }

@@ -105,19 +105,22 @@ class ReadTransaction implements Scope {
   readonly sums = null;
   readonly hasEvents = false;
   readonly webhooksDue = new Set<string>();
+  readonly making = new Set<string>();
+  waves = 0;
   cache: CacheView = NO_CACHE;
   readonly #lender: Lender;
   #session: Session | null = null;
   #connection: PostgresConnection | null = null;
+  #begun: Promise<PostgresConnection> | null = null;
 
   constructor(lender: Lender) {
     this.#lender = lender;
   }
 
-  async send(statement: Statement, values: unknown[], rows: 'objects' | 'arrays'): Promise<Answer> {
-    const connection = this.#connection ?? (await this.#begin());
-    return connection.send(statement, values, rows);
-  }
+  readonly send = async (statement: Statement, values: unknown[], rows: 'objects' | 'arrays'): Promise<Answer> => {
+    this.#begun ??= this.#begin();
+    return (await this.#begun).send(statement, values, rows);
+  };
 
   async check(cache: ConfigCache): Promise<void> {
     const askedAt = performance.now();

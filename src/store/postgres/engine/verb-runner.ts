@@ -1,13 +1,13 @@
-// Runs the shared verbs: sends each statement that a verb yields, and goes on with the answer. Many verbs are under way at
+// Runs the shared verbs: sends the statements that they yield, and goes on with the answers. Many verbs are under way at
 // once, but code of a verb only runs between two of its statements, and then this says whose transaction it is in.
 
 import type { GroupSums } from '../../sql/group-sums.ts';
-import { Query, type RowShape, type Step, type Steps } from '../../sql/steps.ts';
+import { Query, type RowShape, type Steps } from '../../sql/steps.ts';
 import type { Connection } from '../../sql/transaction.ts';
 import { fromId } from '../../sql/values.ts';
 import type { CacheView } from './config-cache.ts';
-import type { Answer } from './connection.ts';
-import { type Statement, Statements, valuesOf } from './statements.ts';
+import { type Send, type WaveOptions, WaveStatements } from './wave-statements.ts';
+import { EventsBegin, type Outcome, Parts, Pause, Waves } from './waves.ts';
 
 /** Not that of the transaction's beginning. */
 const CLOCK = 'SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS bigint)';
@@ -17,7 +17,7 @@ const EVENTS_LOCK = 'SELECT pg_advisory_xact_lock(1163284052)';
 
 /** What a verb's transaction consists of. */
 export interface Scope {
-  send(statement: Statement, values: unknown[], rows: 'objects' | 'arrays'): Promise<Answer>;
+  send: Send;
   cache: CacheView;
   /** Null: it only reads. */
   sums: GroupSums | null;
@@ -25,6 +25,15 @@ export interface Scope {
   webhooksDue: Set<string>;
   /** Whether it has the lock of events. */
   hasEvents: boolean;
+  /** What its verbs are making, so that no two of them make it. */
+  making: Set<string>;
+  /** How often its verbs have waited for answers. */
+  waves: number;
+}
+
+/** A transaction that has not begun to do anything. */
+export function newScope(of: Pick<Scope, 'send' | 'cache' | 'sums'>): Scope {
+  return Object.assign({ webhooksDue: new Set<string>(), hasEvents: false, making: new Set<string>(), waves: 0 }, of);
 }
 
 export class VerbRunner implements Connection {
@@ -34,13 +43,14 @@ export class VerbRunner implements Connection {
     },
   };
   readonly #queries: Record<RowShape, Map<string, Query>> = { object: new Map(), column: new Map(), tuple: new Map() };
-  readonly #statements = new Statements();
+  readonly #statements: WaveStatements;
   readonly #readInSlices: <T>(work: () => Steps<T>) => Promise<T>;
   #scope: Scope | null = null;
 
   /** `read` runs one slice of a verb that reads much. */
-  constructor(read: <T>(work: () => Steps<T>) => Promise<T>) {
+  constructor(read: <T>(work: () => Steps<T>) => Promise<T>, options: WaveOptions = {}) {
     this.#readInSlices = read;
+    this.#statements = new WaveStatements(options);
   }
 
   sql(text: string, shape: RowShape = 'object'): Query {
@@ -71,16 +81,35 @@ export class VerbRunner implements Connection {
     return found;
   }
 
+  *ensured<T>(name: string, make: () => Steps<T>): Steps<T> {
+    const { cache, making } = this.#now();
+    while (making.has(name)) yield new Pause();
+    if (cache.get(name) !== undefined) return cache.get(name) as T;
+    // Never taken out if `make` fails: then the whole transaction does.
+    making.add(name);
+    const made = yield* make();
+    making.delete(name);
+    cache.set(name, made);
+    return made;
+  }
+
+  *forAll<Item, Answer>(items: readonly Item[], work: (item: Item) => Steps<Answer>): Steps<Answer[]> {
+    if (items.length === 1) return [yield* work(items[0]!)];
+    return (yield new Parts(items.map(work))) as Answer[];
+  }
+
+  *both<One, Other>(one: Steps<One>, other: Steps<Other>): Steps<[One, Other]> {
+    return (yield new Parts([one, other])) as [One, Other];
+  }
+
   /**
-   * Held until the commit, from the first event of a transaction on: a number is given before others can see its row, and
-   * without the lock a later one could be seen first. Two transactions that wait for each other here and in a row are a
-   * deadlock, which PostgreSQL ends; the one that it fails is tried again.
+   * The lock is held until the commit, from the first event of a transaction on: a number is given before others can see
+   * its row, and without the lock a later one could be seen first. Verbs that run side by side come here before any of them
+   * goes on, so all that they change apart from events is changed before. Two transactions that wait for each other here and
+   * in a row are a deadlock, which PostgreSQL ends; the one that it fails is tried again.
    */
   *beginEvents(): Steps<void> {
-    const scope = this.#now();
-    if (scope.hasEvents) return;
-    yield* this.sql(EVENTS_LOCK).get();
-    scope.hasEvents = true;
+    if (!this.#now().hasEvents) yield new EventsBegin();
   }
 
   addUp(name: string, by: number, write: (sum: number) => Steps<void>): void {
@@ -93,24 +122,28 @@ export class VerbRunner implements Connection {
     return this.#readInSlices(work);
   }
 
-  /** A statement that fails ends the verb, which is not told: PostgreSQL answers nothing more in that transaction. */
   async run<T>(work: () => Steps<T>, scope: Scope): Promise<T> {
-    const steps = this.#within(scope, work);
-    let step = this.#within(scope, () => steps.next());
-    while (!step.done) {
-      const answer = await this.#perform(step.value, scope);
-      step = this.#within(scope, () => steps.next(answer));
-    }
-    return step.value;
+    const outcome = await this.runTogether([work], scope);
+    if ('error' in outcome) throw outcome.error;
+    return outcome.answers[0] as T;
   }
 
-  async #perform({ query, wanted, parameters }: Step, scope: Scope): Promise<unknown> {
-    const statement = this.#statements.of(query.text);
-    const values = valuesOf(statement, parameters);
-    const { rows, changes } = await scope.send(statement, values, query.shape === 'object' ? 'objects' : 'arrays');
-    if (wanted === 'run') return { changes };
-    const shaped = query.shape === 'column' ? (rows as unknown[][]).map(([value]) => value) : rows;
-    return wanted === 'get' ? shaped[0] : shaped;
+  /**
+   * Side by side. A statement that fails ends all of it, and the verbs are not told: PostgreSQL answers nothing more in that
+   * transaction.
+   */
+  runTogether(works: readonly (() => Steps<unknown>)[], scope: Scope): Promise<Outcome> {
+    return new Waves({
+      enter: (run) => this.#within(scope, run),
+      ask: (steps) => {
+        scope.waves++;
+        return this.#statements.ask(steps, scope.send);
+      },
+      lockEvents: () => {
+        scope.hasEvents = true;
+        return { query: this.sql(EVENTS_LOCK), wanted: 'get', parameters: [] };
+      },
+    }).run(works);
   }
 
   #within<T>(scope: Scope, run: () => T): T {

@@ -1,6 +1,7 @@
-// The one connection of a node that writes. Verbs that wait when the one before has ended are a group: they run one after
-// the other in one transaction, committed at once, and none is answered before that commit. A verb of the kind `write`
-// changes what is cached, and is a transaction alone, in its place in the queue.
+// The one connection of a node that writes. Verbs that wait when the one before has ended are a group: they run in one
+// transaction, committed at once, and none is answered before that commit. The verbs of mail run side by side in it, the
+// others one after the other. A verb of the kind `write` changes what is cached, and is a transaction alone, in its place
+// in the queue.
 import { performance } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Fault } from '../../../base/errors.ts';
@@ -10,7 +11,8 @@ import type { GroupStats, WritingKind } from '../../verbs.ts';
 import { type CacheView, type ConfigCache, NO_CACHE } from './config-cache.ts';
 import { isConflict, isConnectionLost, isDuplicate, isOutdatedPlan, storeFault } from './database-fault.ts';
 import type { Session } from './session.ts';
-import type { VerbRunner } from './verb-runner.ts';
+import { type Beside, inRounds } from './side-by-side.ts';
+import { newScope, type Scope, type VerbRunner } from './verb-runner.ts';
 import { WriteTransaction } from './write-transaction.ts';
 
 export interface WritingOptions {
@@ -31,12 +33,31 @@ interface WritingParts extends WritingOptions {
 interface Verb {
   work: () => Steps<unknown>;
   kind: WritingKind;
+  /** Null: it runs alone. */
+  beside: Beside | null;
   resolve(value: unknown): void;
   reject(reason: unknown): void;
 }
 
-/** `verb` is whose statement or code failed; undefined: it was the transaction. */
-type Outcome = { answers: unknown[] } | { error: unknown; verb?: Verb };
+interface Failure {
+  error: unknown;
+  /** Whose statement or code failed; undefined: it was the transaction, or a statement of many verbs. */
+  verb?: Verb;
+}
+
+type Sent = NonNullable<GroupStats['sent']>;
+
+type Outcome = { answers: ReadonlyMap<Verb, unknown>; sent: Sent } | Failure;
+
+interface Tried {
+  committed: number;
+  /** Who has no answer yet. */
+  left: Verb[];
+  error: unknown;
+  sent: Sent;
+}
+
+const NOTHING_SENT: Sent = { statements: 0, roundTrips: 0, tries: 0 };
 
 const GROUP_MAX_VERBS = 1000;
 /** With conflicts, lost connections, or a verb less. */
@@ -45,9 +66,13 @@ const VERB_TRIES = 12;
 const RETRY_FIRST_MS = 4;
 const RETRY_LONGEST_MS = 250;
 
+/** Of BEGIN with the number and the version, and of COMMIT. */
+const ROUND_TRIPS_AROUND = 2;
+
 /**
  * A group that fails is rolled back. Conflicts with other nodes and lost connections try it again as a whole; a verb that
- * itself fails leaves it. What does not get anywhere that way runs verb by verb, each with tries of its own.
+ * itself fails leaves it. If nobody can tell which one it was, they run one after the other, which tells. What does not get
+ * anywhere that way runs verb by verb, each with tries of its own.
  */
 export class WritingConnection {
   readonly #parts: WritingParts;
@@ -61,10 +86,10 @@ export class WritingConnection {
     this.#random = parts.random ?? Math.random;
   }
 
-  write<T>(kind: WritingKind, work: () => Steps<T>): Promise<T> {
+  write<T>(kind: WritingKind, work: () => Steps<T>, beside: Beside | null = null): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       if (this.#closed) return reject(new Fault('the store is closed'));
-      this.#waiting.push({ work, kind, resolve: resolve as (value: unknown) => void, reject });
+      this.#waiting.push({ work, kind, beside, resolve: resolve as (value: unknown) => void, reject });
       this.#running ??= this.#runAll();
     });
   }
@@ -92,63 +117,72 @@ export class WritingConnection {
 
   async #runGroup(group: Verb[]): Promise<void> {
     const started = performance.now();
-    const { committed, left, error } = await this.#tryTogether(group);
-    let done = committed;
-    for (const verb of left) if (await this.#runAlone(verb)) done++;
-    if (done > 0) this.#parts.onGroup?.({ verbs: group.length, elapsedMs: performance.now() - started });
-    else this.#parts.onFailedCommit?.(error);
+    const tried = await this.#tryTogether(group);
+    let { committed, sent } = tried;
+    for (const verb of tried.left) {
+      const alone = await this.#runAlone(verb);
+      if (!alone) continue;
+      committed++;
+      sent = added(sent, alone);
+    }
+    const elapsedMs = performance.now() - started;
+    if (committed > 0) this.#parts.onGroup?.({ verbs: group.length, elapsedMs, sent });
+    else this.#parts.onFailedCommit?.(tried.error);
   }
 
-  /** `left`: who has no answer yet. */
-  async #tryTogether(group: Verb[]): Promise<{ committed: number; left: Verb[]; error: unknown }> {
+  async #tryTogether(group: Verb[]): Promise<Tried> {
     const failed: Verb[] = [];
-    let verbs = group;
+    let [verbs, sideBySide] = [group, true];
     let error: unknown = null;
     for (let tries = 1; verbs.length > 1 && tries <= GROUP_TRIES; tries++) {
-      const outcome = await this.#attempt(verbs);
-      if ('answers' in outcome) return { committed: verbs.length, left: failed, error };
+      const outcome = await this.#attempt(verbs, sideBySide);
+      if ('answers' in outcome) {
+        return { committed: verbs.length, left: failed, error, sent: { ...outcome.sent, tries } };
+      }
       error = outcome.error;
       if (isHopeless(outcome)) {
         for (const verb of group) verb.reject(storeFault(error));
-        return { committed: 0, left: [], error };
+        return { committed: 0, left: [], error, sent: NOTHING_SENT };
       }
       if (isConflict(error) || isConnectionLost(error)) await this.#waitBefore(tries);
-      else if (!outcome.verb) break;
-      else {
+      else if (outcome.verb) {
         failed.push(outcome.verb);
         verbs = verbs.filter((verb) => verb !== outcome.verb);
-      }
+        sideBySide = true;
+      } else if (sideBySide) sideBySide = false;
+      else break;
     }
-    return { committed: 0, left: group, error };
+    return { committed: 0, left: group, error, sent: NOTHING_SENT };
   }
 
-  /** Whether it is committed. */
-  async #runAlone(verb: Verb): Promise<boolean> {
+  /** Null: it failed. */
+  async #runAlone(verb: Verb): Promise<Sent | null> {
     for (let tries = 1; ; tries++) {
-      const outcome = await this.#attempt([verb]);
-      if ('answers' in outcome) return true;
+      const outcome = await this.#attempt([verb], false);
+      if ('answers' in outcome) return { ...outcome.sent, tries };
       const { error } = outcome;
       if (!isWorthRetrying(error) || tries === VERB_TRIES) {
         verb.reject(storeFault(error));
-        return false;
+        return null;
       }
       await this.#waitBefore(tries);
     }
   }
 
   /** Runs and commits them, and answers them when that succeeded. */
-  async #attempt(verbs: Verb[]): Promise<Outcome> {
+  async #attempt(verbs: Verb[], sideBySide: boolean): Promise<Outcome> {
     const { session, cache } = this.#parts;
     let transaction: WriteTransaction;
     try {
-      transaction = await WriteTransaction.begin(session, cache);
+      const takesTurn = verbs.some(({ beside }) => beside !== null);
+      transaction = await WriteTransaction.begin(session, cache, takesTurn);
     } catch (error) {
       if (error instanceof Fault) this.#rejectWaiting(error);
       return { error };
     }
-    const outcome = await this.#runIn(transaction, verbs);
+    const outcome = await this.#runIn(transaction, sideBySide ? inRounds(verbs) : verbs.map((verb) => [verb]));
     if ('answers' in outcome) {
-      for (const [at, verb] of verbs.entries()) verb.resolve(outcome.answers[at]);
+      for (const verb of verbs) verb.resolve(outcome.answers.get(verb));
       return outcome;
     }
     if (isOutdatedPlan(outcome.error)) session.drop();
@@ -156,24 +190,20 @@ export class WritingConnection {
     return outcome;
   }
 
-  async #runIn(transaction: WriteTransaction, verbs: Verb[]): Promise<Outcome> {
+  async #runIn(transaction: WriteTransaction, rounds: Verb[][]): Promise<Outcome> {
     const { runner, cache, onCommitted } = this.#parts;
-    const changesConfig = verbs[0]!.kind === 'write';
+    const changesConfig = rounds[0]![0]!.kind === 'write';
     const group = changesConfig ? null : cache.groupView();
     const view: CacheView = group ?? NO_CACHE;
-    const [sums, webhooksDue] = [new GroupSums(), new Set<string>()];
-    const send = transaction.send.bind(transaction);
-    const scope = { send, cache: view, sums, webhooksDue, hasEvents: false };
-    const answers: unknown[] = [];
-    for (const verb of verbs) {
-      try {
-        answers.push(await runner.run(verb.work, scope));
-      } catch (error) {
-        return { error, verb };
-      }
+    const sums = new GroupSums();
+    const scope = newScope({ send: transaction.send.bind(transaction), cache: view, sums });
+    const answers = new Map<Verb, unknown>();
+    for (const round of rounds) {
+      const failure = await this.#runRound(round, scope, answers);
+      if (failure) return failure;
     }
     try {
-      await runner.run(() => sums.write(), scope);
+      await runner.run(() => sums.write(runner), scope);
       const raisedAt = performance.now();
       const version = changesConfig ? await transaction.raiseVersion() : null;
       await transaction.commit();
@@ -182,8 +212,22 @@ export class WritingConnection {
       return { error };
     }
     group?.committed();
-    onCommitted({ webhooksDue, configChanged: changesConfig });
-    return { answers };
+    onCommitted({ webhooksDue: scope.webhooksDue, configChanged: changesConfig });
+    return {
+      answers,
+      sent: { statements: transaction.statements, roundTrips: scope.waves + ROUND_TRIPS_AROUND, tries: 1 },
+    };
+  }
+
+  async #runRound(round: Verb[], scope: Scope, answers: Map<Verb, unknown>): Promise<Failure | null> {
+    const works = round.map(({ work }) => work);
+    const outcome = await this.#parts.runner.runTogether(works, scope);
+    if ('error' in outcome) {
+      const { error, verb } = outcome;
+      return verb === null ? { error } : { error, verb: round[verb]! };
+    }
+    for (const [at, verb] of round.entries()) answers.set(verb, outcome.answers[at]);
+    return null;
   }
 
   /** No server to work with was found: whoever waited meanwhile would only wait again, one after the other. */
@@ -196,6 +240,14 @@ export class WritingConnection {
     const longest = Math.min(RETRY_FIRST_MS * 2 ** tries, RETRY_LONGEST_MS);
     await pause(longest * this.#random());
   }
+}
+
+function added(one: Sent, other: Sent): Sent {
+  return {
+    statements: one.statements + other.statements,
+    roundTrips: one.roundTrips + other.roundTrips,
+    tries: one.tries + other.tries,
+  };
 }
 
 function isWorthRetrying(error: unknown): boolean {

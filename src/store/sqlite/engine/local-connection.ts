@@ -6,14 +6,12 @@ import type { Query, RowShape, Steps } from '../../sql/steps.ts';
 import type { Connection } from '../../sql/transaction.ts';
 import { readOrFault } from './database-fault.ts';
 import { openForReading } from './database-file.ts';
-import { DueNotices } from './due-notices.ts';
-import { reusableBytes } from './free-pages.ts';
 import { ReadCache } from './read-cache.ts';
 import { Snapshot } from './snapshot.ts';
-import { answered, perform, Statements } from './statements.ts';
+import { SqliteTransaction } from './sqlite-transaction.ts';
+import { perform, Statements } from './statements.ts';
 
-export class LocalConnection implements Connection {
-  readonly dueNotices = new DueNotices();
+export class LocalConnection extends SqliteTransaction implements Connection {
   readonly #db: Database.Database;
   readonly #statements: Statements;
   readonly #snapshot: Snapshot;
@@ -21,6 +19,7 @@ export class LocalConnection implements Connection {
   #closed = false;
 
   constructor(file: string) {
+    super();
     this.#db = openForReading(file);
     this.#statements = new Statements(this.#db);
     this.#snapshot = new Snapshot(this.#db);
@@ -39,15 +38,6 @@ export class LocalConnection implements Connection {
       this.#cache.checkIfOld();
       return this.#snapshot.run(() => perform(work()));
     });
-  }
-
-  /** All who open the file are on one machine. */
-  clock(): Steps<number> {
-    return answered(Date.now());
-  }
-
-  reusableBytes(): Steps<number> {
-    return reusableBytes(this);
   }
 
   beginEvents(): never {

@@ -75,5 +75,5 @@ export function answered<Answer>(value: Answer): Steps<Answer> {
 export function perform<Answer>(work: Steps<Answer>): Answer {
   const { done, value } = work.next();
   if (done) return value;
-  throw new Error(`a statement of another database: ${value.query.text}`);
+  throw new Error(`a step of another database: ${'query' in value ? value.query.text : value.constructor.name}`);
 }

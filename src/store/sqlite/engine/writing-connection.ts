@@ -10,11 +10,10 @@ import type { Query, RowShape, Steps } from '../../sql/steps.ts';
 import type { Connection } from '../../sql/transaction.ts';
 import type { GroupStats, WritingKind } from '../../verbs.ts';
 import { isGroupFatal, readOrFault, storeFault } from './database-fault.ts';
-import { DueNotices } from './due-notices.ts';
-import { reusableBytes } from './free-pages.ts';
 import { GroupPace } from './group-pace.ts';
 import { ReadCache } from './read-cache.ts';
 import { Snapshot } from './snapshot.ts';
+import { SqliteTransaction } from './sqlite-transaction.ts';
 import { answered, perform, Statements } from './statements.ts';
 import { isLockedByOthers } from './write-lock.ts';
 
@@ -49,8 +48,7 @@ interface Verb {
 const GROUP_MAX_VERBS = 1000;
 const GROUP_MAX_MS = 20;
 
-export class WritingConnection implements Connection {
-  readonly dueNotices = new DueNotices();
+export class WritingConnection extends SqliteTransaction implements Connection {
   readonly #db: Database.Database;
   readonly #options: ConnectionOptions;
   readonly #beginStatement: Database.Statement;
@@ -67,6 +65,7 @@ export class WritingConnection implements Connection {
   #closing: Promise<void> | null = null;
 
   constructor(db: Database.Database, options: ConnectionOptions = {}) {
+    super();
     this.#db = db;
     this.#options = options;
     this.#statements = new Statements(db);
@@ -92,15 +91,6 @@ export class WritingConnection implements Connection {
       if (this.#cache.checkIfOld()) this.#options.onCacheStale?.();
       return this.#snapshot.run(() => perform(work()));
     });
-  }
-
-  /** All who open the file are on one machine. */
-  clock(): Steps<number> {
-    return answered(Date.now());
-  }
-
-  reusableBytes(): Steps<number> {
-    return reusableBytes(this);
   }
 
   /** A transaction that writes is alone. */
@@ -231,7 +221,7 @@ export class WritingConnection implements Connection {
     this.#db.exec('SAVEPOINT verb');
     try {
       this.#work(verb);
-      perform(this.#sums.write());
+      perform(this.#sums.write(this));
       this.#db.exec('RELEASE verb');
     } catch (error) {
       if (this.#isGroupFatal(error)) throw error;
@@ -263,7 +253,7 @@ export class WritingConnection implements Connection {
 
   #work(verb: Verb): void {
     if (!verb.mailOnly) {
-      perform(this.#sums.write());
+      perform(this.#sums.write(this));
       this.#cache.suspend();
       this.#options.onCacheStale?.();
     }
@@ -278,7 +268,7 @@ export class WritingConnection implements Connection {
   }
 
   #commit(verbs: number): void {
-    perform(this.#sums.write());
+    perform(this.#sums.write(this));
     this.#options.faults?.beforeCommit?.(verbs);
     this.#commitStatement.run();
     this.#cache.resume();

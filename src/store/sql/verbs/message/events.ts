@@ -37,19 +37,8 @@ export function* insertEvent(
   const listeners = yield* db.cached(`webhooks ${of.tenantId}`, () => listenersOf(db, tenant));
   const wanting = listeners.filter((listener) => wants(listener, event.type)).map(({ id }) => id);
   if (wanting.length === 0) return;
-  const isForAll = wanting.length === listeners.length;
-  if (isForAll) yield* insertForAll(db, tenant, { seq, at: event.at });
-  else for (const id of wanting) yield* insertDelivery(db, tenant, { id, seq, at: event.at });
+  yield* db.forAll(wanting, (id) => insertDelivery(db, tenant, { id, seq, at: event.at }));
   db.dueNotices.note(wanting);
-}
-
-function* insertForAll(db: Transaction, tenant: Buffer, { seq, at }: { seq: number; at: number }): Steps<void> {
-  yield* db
-    .sql(
-      `INSERT INTO webhook_deliveries (webhook_id, event_seq, tenant_id, state, attempts, due_at)
-     SELECT id, +@seq, tenant_id, 'due', 0, +@at FROM webhooks WHERE tenant_id = +@tenant`,
-    )
-    .run({ tenant, seq, at });
 }
 
 function* insertDelivery(

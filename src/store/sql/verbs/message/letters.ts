@@ -65,14 +65,13 @@ function fromStored([name, address]: StoredMailbox): Mailbox {
 }
 
 export function* insertAttachments(db: Transaction, contentId: number, of: NewSubmission): Steps<void> {
-  for (const [position, { filename, contentType, contentId: cid, content }] of (of.attachments ?? []).entries()) {
-    yield* db
-      .sql(
-        `INSERT INTO attachments (content_id, position, filename, content_type, cid, bytes)
-       VALUES (+?, +?, +?, +?, +?, +?)`,
-      )
-      .run(contentId, position, filename, contentType, cid, content);
-  }
+  const insert = db.sql(
+    'INSERT INTO attachments (content_id, position, filename, content_type, cid, bytes) VALUES (+?, +?, +?, +?, +?, +?)',
+  );
+  const rows = (of.attachments ?? []).map(({ filename, contentType, contentId: cid, content }, position) => {
+    return [contentId, position, filename, contentType, cid, content];
+  });
+  yield* db.forAll(rows, (row) => insert.run(...row));
 }
 
 const ATTACHMENTS_OF_SUBMISSION = `

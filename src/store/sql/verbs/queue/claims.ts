@@ -15,7 +15,7 @@ import {
   type SourceUsage,
 } from '../../../source-addresses.ts';
 import type { LaneNotice } from '../../../submissions.ts';
-import { eachOf, type Steps } from '../../steps.ts';
+import type { Steps } from '../../steps.ts';
 import type { Connection, Transaction, Work } from '../../transaction.ts';
 import { fromId, type Row, toId } from '../../values.ts';
 import { isCurrent } from '../nodes/owners.ts';
@@ -57,7 +57,7 @@ function* claim(db: Transaction, request: ClaimRequest): Steps<ClaimResult> {
 function* claimAny(db: Transaction, { lane, limit, terms }: ClaimRequest): Steps<ClaimedMessage[]> {
   const rows = yield* dueRows(db, { lane, limit, terms });
   // While the system picks, an address of earlier attempts does not matter.
-  return yield* eachOf(rows, (row) => markSending(db, waitingFromRow(row), { terms, sourceAddress: null }));
+  return yield* db.forAll(rows, (row) => markSending(db, waitingFromRow(row), { terms, sourceAddress: null }));
 }
 
 function* dueRows(db: Transaction, { lane, limit, terms }: ClaimRequest): Steps<Row[]> {

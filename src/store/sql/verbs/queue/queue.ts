@@ -87,12 +87,12 @@ function* release(
   );
   const owners = new CurrentOwners(db);
   const ended: ClaimsEnded = { lanes: [], over: [] };
-  for (const { id, claim } of messages) {
+  yield* db.forAll(messages, function* ({ id, claim }) {
     const isOurs =
       (yield* owners.has(claim)) && (yield* back.run(at, toFlag(putOff), toId(id), claim.attempt)).changes === 1;
     if (isOurs) ended.lanes.push(...(yield* laneOf(db, id)));
     else ended.over.push(id);
-  }
+  });
   return ended;
 }
 
@@ -112,11 +112,11 @@ function* endWaiting(db: Transaction, update: MessageUpdate): Steps<boolean> {
 function* record(db: Transaction, updates: ClaimedUpdate[]): Steps<ClaimsEnded> {
   const owners = new CurrentOwners(db);
   const ended: ClaimsEnded = { lanes: [], over: [] };
-  for (const update of updates) {
+  yield* db.forAll(updates, function* (update) {
     if (!(yield* owners.has(update.claim)) || !(yield* applyUpdate(db, update, update.claim)))
       ended.over.push(update.messageId);
     else if (update.transition.to === 'deferred') ended.lanes.push(...(yield* laneOf(db, update.messageId)));
-  }
+  });
   return ended;
 }
 
@@ -210,11 +210,13 @@ function* finish(
   const reason = transition.to === 'delivered' ? null : transition.reason;
   const bounce = transition.to === 'bounced' ? transition.bounce : null;
   const facts = [transition.to, bounce, reason, firstAttemptAt, message.at];
-  if ((yield* finish.run(...facts, ...keyOf(message, claim))).changes === 0) return false;
+  const domainOf = db.sql(
+    'SELECT s.domain_id FROM messages m JOIN submissions s ON s.id = m.submission_id WHERE m.id = +?',
+  );
+  const [{ changes }, found] = yield* db.both(finish.run(...facts, ...keyOf(message, claim)), domainOf.get(id));
+  if (changes === 0) return false;
   if (transition.to === 'bounced' && transition.suppress) yield* suppressHardBounce(db, message, transition.suppress);
-  const submission = (yield* db
-    .sql('SELECT s.domain_id FROM messages m JOIN submissions s ON s.id = m.submission_id WHERE m.id = +?')
-    .get(id)) as { domain_id: Buffer } | undefined;
+  const submission = found as { domain_id: Buffer } | undefined;
   if (submission) countOpenMessages(db, fromId(submission.domain_id), -1);
   return true;
 }

@@ -33,7 +33,7 @@ function* acceptBatch(db: Transaction, batch: NewBatch): Steps<BatchResult> {
   // Before anything is written: then nothing need be taken back.
   const refused = skipsRefused ? null : yield* firstRefused(db, entries);
   if (refused) return refused;
-  const results = yield* eachOf(entries, function* (entry) {
+  const results = yield* db.forAll(entries, function* (entry) {
     return entry.kind === 'submission' ? yield* accept(db, entry.submission) : null;
   });
   const items = entries.map((entry, index) => itemOf(entry, results[index]!));

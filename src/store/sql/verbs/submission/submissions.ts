@@ -1,5 +1,6 @@
 // Accepting a submission: the decision and the rows in one transaction.
 
+import { Fault } from '../../../../base/errors.ts';
 import { FIRST_SLOT } from '../../../owners.ts';
 import type {
   AcceptResult,
@@ -13,7 +14,7 @@ import type {
   SubmissionStore,
 } from '../../../submissions.ts';
 import type { SuppressionReason } from '../../../suppressions.ts';
-import { eachOf, type Steps } from '../../steps.ts';
+import type { Steps } from '../../steps.ts';
 import type { Transaction, Work } from '../../transaction.ts';
 import { fromId, type Row, toId, toOptionalFlag } from '../../values.ts';
 import { countOpenMessages } from '../domains/domains.ts';
@@ -37,24 +38,41 @@ export function submissionVerbs(
 
 /**
  * The insert of the submission itself finds a replay, through the unique index; a separate look-up is only needed where
- * nothing would be inserted.
+ * nothing would be inserted. It comes behind its messages: whoever finds it finds all of it, also a verb beside this one.
  */
 export function* accept(db: Transaction, submission: NewSubmission): Steps<AcceptResult> {
-  if (yield* isKeyOfBatch(db, submission)) return { kind: 'key_taken' };
-  const examined = yield* examine(db, submission);
+  const [isTaken, [examined, isOwned]] = yield* db.both(
+    isKeyOfBatch(db, submission),
+    db.both(examine(db, submission), isOwnedByBeginner(db, submission)),
+  );
+  if (isTaken) return { kind: 'key_taken' };
   if ('kind' in examined) return (yield* replayOf(db, submission)) ?? examined;
   const { accepted, rejected } = examined;
-  const replay = yield* insertSubmission(db, submission, { accepted, rejected });
-  if (replay) return replay;
-  const begin =
-    submission.begin && accepted.length === 1 && (yield* isCurrent(db, submission.begin.owner))
-      ? submission.begin
-      : null;
-  const lanes = yield* eachOf(accepted, (recipient) => insertMessage(db, { submission, begin }, recipient));
+  const begin = submission.begin && isOwned && accepted.length === 1 ? submission.begin : null;
+  const [content, inserted] = yield* db.both(
+    insertContent(db, submission),
+    db.forAll(accepted, (recipient) => insertMessage(db, { submission, begin }, recipient)),
+  );
+  if (!(yield* insertSubmission(db, submission, { content, accepted, rejected }))) {
+    yield* takeBack(
+      db,
+      content,
+      accepted.filter((_, index) => inserted[index]!.isNew),
+    );
+    return (yield* replayOf(db, submission))!;
+  }
+  if (inserted.some(({ isNew }) => !isNew)) throw new Fault('a message has an ID twice', { permanence: 'permanent' });
+  yield* insertAttachments(db, content, submission);
+  yield* linkWritten(db, submission);
   countOpenMessages(db, submission.domainId, accepted.length);
   countAccepted(db, submission, accepted.length);
   const receipt = { id: submission.id, messageIds: accepted.map((recipient) => recipient.messageId), rejected };
-  return { kind: 'accepted', receipt, lanes: submission.sendAt ? [] : lanes, begun: begin !== null };
+  return {
+    kind: 'accepted',
+    receipt,
+    lanes: submission.sendAt ? [] : inserted.map(({ lane }) => lane),
+    begun: begin !== null,
+  };
 }
 
 /** Why it would be refused; null: it would be accepted. */
@@ -74,6 +92,10 @@ function* isKeyOfBatch(db: Transaction, { tenantId, idempotencyKey: key }: NewSu
   if (key === null) return false;
   const batch = db.sql('SELECT 1 FROM batches WHERE tenant_id = +? AND idempotency_key = +?');
   return (yield* batch.get(toId(tenantId), key)) !== undefined;
+}
+
+function* isOwnedByBeginner(db: Transaction, { begin }: NewSubmission): Steps<boolean> {
+  return begin !== undefined && (yield* isCurrent(db, begin.owner));
 }
 
 function* replayOf(db: Transaction, { tenantId, idempotencyKey }: NewSubmission): Steps<AcceptResult | null> {
@@ -105,8 +127,12 @@ interface Partition {
 function* partition(db: Transaction, submission: NewSubmission): Steps<Partition> {
   const accepted: NewRecipient[] = [];
   const rejected: RejectedRecipient[] = [];
-  for (const recipient of submission.recipients) {
-    const reason = yield* reasonAgainst(db, { ...submission, at: submission.acceptedAt }, recipient);
+  const { tenantId, acceptedAt: at, ofService = false, recipients } = submission;
+  const reasons = yield* db.forAll(recipients, (recipient) =>
+    reasonAgainst(db, { tenantId, at, ofService }, recipient),
+  );
+  for (const [index, recipient] of recipients.entries()) {
+    const reason = reasons[index]!;
     if (reason) rejected.push({ to: recipient.address, reason });
     else accepted.push(recipient);
   }
@@ -131,25 +157,22 @@ function* reasonAgainstService(db: Transaction, tenantId: string, address: strin
   return own === 'complaint' || own === 'unsubscribe' ? null : own;
 }
 
-/** A replay when the idempotency key exists already: then nothing is inserted. */
+function* insertContent(db: Transaction, submission: NewSubmission): Steps<number> {
+  const { subject, html, text, headers, lists, attachments = [] } = submission;
+  const insert = db.sql(
+    'INSERT INTO contents (subject, html, text, headers, lists, attachments) VALUES (+?, +?, +?, +?, +?, +?) RETURNING id',
+    'column',
+  );
+  const listed = listsText(lists);
+  return (yield* insert.get(subject, html, text, JSON.stringify(headers), listed, attachments.length)) as number;
+}
+
+/** False, and nothing is inserted, when the idempotency key exists already. */
 function* insertSubmission(
   db: Transaction,
   submission: NewSubmission,
-  { accepted, rejected }: Partition,
-): Steps<AcceptResult | null> {
-  const content = (yield* db
-    .sql(
-      'INSERT INTO contents (subject, html, text, headers, lists, attachments) VALUES (+?, +?, +?, +?, +?, +?) RETURNING id',
-      'column',
-    )
-    .get(
-      submission.subject,
-      submission.html,
-      submission.text,
-      JSON.stringify(submission.headers),
-      listsText(submission.lists),
-      submission.attachments?.length ?? 0,
-    )) as number;
+  { content, accepted, rejected }: Partition & { content: number },
+): Steps<boolean> {
   const inserted = yield* db
     .sql(
       `INSERT INTO submissions (id, tenant_id, api_key_id, domain_id, content_id, idempotency_key, from_address,
@@ -178,27 +201,28 @@ function* insertSubmission(
       submission.acceptedAt,
       ...messageRange(accepted),
     );
-  if (inserted.changes === 1) {
-    yield* insertAttachments(db, content, submission);
-    yield* linkWritten(db, submission);
-    return null;
-  }
-  yield* db.sql('DELETE FROM contents WHERE id = +?').run(content);
-  return yield* replayOf(db, submission);
+  return inserted.changes === 1;
 }
 
+function* takeBack(db: Transaction, content: number, messages: readonly NewRecipient[]): Steps<void> {
+  const message = db.sql('DELETE FROM messages WHERE id = +?');
+  yield* db.sql('DELETE FROM contents WHERE id = +?').run(content);
+  yield* db.forAll(messages, ({ messageId }) => message.run(toId(messageId)));
+}
+
+/** Not new: the same call came before, with the same IDs. */
 function* insertMessage(
   db: Transaction,
   { submission, begin }: { submission: NewSubmission; begin: FirstAttempt | null },
   recipient: NewRecipient,
-): Steps<LaneNotice> {
+): Steps<{ lane: LaneNotice; isNew: boolean }> {
   const { tenantId, slot = FIRST_SLOT } = submission;
   const lane = yield* laneFor(db, { tenantId, domain: recipient.domain, slot });
-  yield* db
+  const { changes } = yield* db
     .sql(
       `INSERT INTO messages (id, tenant_id, submission_id, lane, recipient, recipient_name, copy, state, attempts,
        due_at, expires_at, ambiguous, parked, created_at)
-     VALUES (+?, +?, +?, +?, +?, +?, +?, +?, +?, +?, +?, 0, 0, +?)`,
+     VALUES (+?, +?, +?, +?, +?, +?, +?, +?, +?, +?, +?, 0, 0, +?) ON CONFLICT DO NOTHING`,
     )
     .run(
       toId(recipient.messageId),
@@ -214,14 +238,15 @@ function* insertMessage(
       submission.expiresAt,
       submission.acceptedAt,
     );
-  return { lane, slot, tenantId, domain: recipient.domain, dueAt: submission.acceptedAt };
+  const notice = { lane, slot, tenantId, domain: recipient.domain, dueAt: submission.acceptedAt };
+  return { lane: notice, isNew: changes === 1 };
 }
 
 function* laneFor(
   db: Transaction,
   { tenantId, domain, slot }: { tenantId: string; domain: string; slot: number },
 ): Steps<number> {
-  return yield* db.cached(`lane ${tenantId} ${domain} ${slot}`, function* () {
+  return yield* db.ensured(`lane ${tenantId} ${domain} ${slot}`, function* () {
     const tenant = toId(tenantId);
     const known = db.sql('SELECT id FROM lanes WHERE tenant_id = +? AND domain = +? AND slot = +?', 'column');
     const found = (yield* known.get(tenant, domain, slot)) as number | undefined;

@@ -27,7 +27,7 @@ export function deliveryVerbs(db: Transaction): DeliveryVerbs {
     dueWebhooks: (slots, after, limit) => dueWebhooks(db, slots, { after, limit }),
     *claimDeliveries(claims, terms) {
       const owners = yield* only(terms.owners, (owner) => isCurrent(db, owner));
-      return yield* eachOf(claims, (claim) => claimFor(db, claim, { ...terms, owners }));
+      return yield* db.forAll(claims, (claim) => claimFor(db, claim, { ...terms, owners }));
     },
     recordDeliveries: (results, at) => record(db, results, at),
     takeFailingWebhooks: (since, at) => takeFailing(db, since, at),
@@ -68,19 +68,19 @@ function* claimFor(db: Transaction, { webhookId, limit }: DeliveryClaim, terms: 
   const lease = db.sql(
     `UPDATE webhook_deliveries SET attempts = attempts + 1, leased = 1, due_at = +? WHERE webhook_id = +? AND event_seq = +?`,
   );
-  const deliveries: WebhookDelivery[] = [];
-  for (const row of (yield* due.all(id, terms.now, limit)) as Row[]) {
+  const rows = (yield* due.all(id, terms.now, limit)) as Row[];
+  const deliveries = yield* db.forAll(rows, function* (row): Steps<WebhookDelivery[]> {
     if (row.id === null) {
       yield* dropDelivery(db, id, row.event_seq as number);
-      continue;
+      return [];
     }
     const eventSeq = row.event_seq as number;
     const attempt = (row.attempts as number) + 1;
     const step = attempt - (row.attempts_before as number);
     yield* lease.run(atStep(terms.leaseUntil, step) ?? terms.now, id, eventSeq);
-    deliveries.push({ webhookId, eventSeq, attempt, step, owner, event: eventFromRow(row) });
-  }
-  return { webhookId, endpoint: found.endpoint, deliveries, nextDueAt: yield* nextDueAt(db, id) };
+    return [{ webhookId, eventSeq, attempt, step, owner, event: eventFromRow(row) }];
+  });
+  return { webhookId, endpoint: found.endpoint, deliveries: deliveries.flat(), nextDueAt: yield* nextDueAt(db, id) };
 }
 
 /** A damaged row without its event can't be sent, and must not be found due again and again. */
@@ -127,24 +127,25 @@ interface WebhookResults {
 function* record(db: Transaction, results: DeliveryResult[], at: number): Steps<number> {
   const owners = new CurrentOwners(db);
   let late = 0;
-  const byWebhook = new Map<string, WebhookResults | null>();
-  for (const result of results) {
+  const webhookIds = [...new Set(results.map(({ delivery }) => delivery.webhookId))];
+  const webhooks = yield* db.forAll(webhookIds, (webhookId) => resultsOf(db, webhookId));
+  const byWebhook = new Map(webhookIds.map((webhookId, index) => [webhookId, webhooks[index]]));
+  yield* db.forAll(results, function* (result) {
     const { webhookId } = result.delivery;
-    if (!byWebhook.has(webhookId)) byWebhook.set(webhookId, yield* resultsOf(db, webhookId));
     const webhook = byWebhook.get(webhookId);
     // The webhook was deleted meanwhile, or the lease is somebody else's: the result is dropped.
     if (!webhook || !(yield* owners.has(result.delivery.owner)) || !(yield* moveDelivery(db, result, at))) {
       late++;
-      continue;
+      return;
     }
-    if (result.end.to === 'released') continue;
+    if (result.end.to === 'released') return;
     yield* insertAttempt(db, webhook.tenantId, result);
     if (result.end.to === 'delivered') webhook.succeeded = true;
     else webhook.failed = true;
-  }
-  for (const [webhookId, webhook] of byWebhook) {
+  });
+  yield* db.forAll([...byWebhook], function* ([webhookId, webhook]) {
     if (webhook) yield* noteHealth(db, webhookId, webhook, at);
-  }
+  });
   return late;
 }
 
