@@ -5,11 +5,13 @@ import type { IdSource } from '../base/ids.ts';
 import type { Vault } from '../base/vault.ts';
 import type { Logger } from '../observe/log.ts';
 import type { Store } from '../store/store.ts';
+import type { TokenKeys } from './account-token.ts';
 import { AttemptThrottle, type ThrottleRule } from './attempt-throttle.ts';
-import { type KnownBrowserKit, KnownBrowsers } from './known-browsers.ts';
+import { KnownBrowsers } from './known-browsers.ts';
 import { PasswordQueue } from './password-queue.ts';
 import { SecondFactors } from './second-factors.ts';
 import type { SecondStepFor } from './second-step-rule.ts';
+import { SecondSteps } from './second-steps.ts';
 import { createSessions, type Sessions } from './sessions.ts';
 
 /** The client of a request. */
@@ -33,7 +35,8 @@ export interface AccountParts {
   signUpOpen: boolean;
   /** `portal.require_second_step`. */
   secondStepFor: SecondStepFor;
-  browserKeys: Pick<KnownBrowserKit, 'key' | 'keys'>;
+  /** Sign what browsers keep of an account. */
+  browserKeys: TokenKeys;
   /** Sends a mail in the background; failures are logged. */
   notify(to: readonly string[], notice: { subject: string; text: string; key: string }): void;
 }
@@ -42,6 +45,7 @@ export interface AccountParts {
 export interface AccountKit extends Omit<AccountParts, 'vault' | 'browserKeys'> {
   passwords: PasswordQueue;
   secondFactors: SecondFactors;
+  secondSteps: SecondSteps;
   sessions: Sessions;
   knownBrowsers: KnownBrowsers;
   throttles: AccountThrottles;
@@ -96,6 +100,7 @@ export function createAccountKit(parts: AccountParts): AccountKit {
     ...shared,
     passwords: new PasswordQueue(),
     secondFactors: new SecondFactors({ store, clock, vault }),
+    secondSteps: new SecondSteps({ store, clock, ...browserKeys }),
     sessions: createSessions({ store, clock, ids }),
     knownBrowsers: new KnownBrowsers({ clock, ...browserKeys }),
     throttles: {

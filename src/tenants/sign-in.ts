@@ -2,16 +2,13 @@
 // account are treated like all others: the same throttling, the same work, the same answer. Browsers that have signed
 // in to the account before are counted apart (sign-in-attempts.ts).
 //
-// A sign-in is at its password, or between the steps (kept here for five minutes and five codes), or done.
-import { BoundedMap } from '../base/bounded-map.ts';
-import { MINUTE_MS } from '../base/clock.ts';
+// A sign-in is at its password, or between the steps (second-steps.ts: for five minutes and five codes), or done.
 import { networkOf } from '../base/ip-address.ts';
 import type { User } from '../store/tenants.ts';
 import type { AccountKit, Client } from './account-kit.ts';
 import { takeAttempt } from './attempt-throttle.ts';
 import { actOf } from './audit-log.ts';
 import type { BrowserToken } from './known-browsers.ts';
-import { newToken } from './secret-tokens.ts';
 import type { StartedSession } from './sessions.ts';
 import { type Attempt, attemptAt } from './sign-in-attempts.ts';
 import { readEmail } from './users.ts';
@@ -37,15 +34,6 @@ export type SignInOutcome =
   | { kind: 'expired' }
   | { kind: 'wait'; waitMs: number };
 
-interface PendingStep {
-  user: User;
-  until: number;
-  codes: number;
-}
-
-const STEP_LIFE_MS = 5 * MINUTE_MS;
-const CODES_PER_STEP = 5;
-const MAX_PENDING_STEPS = 10_000;
 /** Until the password queue is shorter. */
 const BUSY_WAIT_MS = 5_000;
 
@@ -58,8 +46,6 @@ interface Login {
 
 export class SignIn {
   readonly #kit: AccountKit;
-  /** Oldest first. */
-  readonly #pending = new BoundedMap<string, PendingStep>(MAX_PENDING_STEPS);
 
   constructor(kit: AccountKit) {
     this.#kit = kit;
@@ -74,7 +60,7 @@ export class SignIn {
   }
 
   async #tryPassword(login: Login, client: Client): Promise<SignInOutcome> {
-    const { store, secondFactors } = this.#kit;
+    const { store, secondFactors, secondSteps } = this.#kit;
     const email = readEmail(login.email);
     const find = async () => (typeof email === 'string' ? store.accounts.findUserByEmail(email) : null);
     // Before the throttles only for clients with a cookie to be known by; again after them, since time has passed.
@@ -88,26 +74,20 @@ export class SignIn {
     if (matches === 'busy') return busy(attempt);
     if (!user || !matches) return this.#failed(user, client);
     if (await store.accounts.isUnconfirmed(user.id)) return { kind: 'unconfirmed', user };
-    if (await secondFactors.findConfirmed(user.id)) return { kind: 'second_step', step: this.#remember(user) };
+    if (await secondFactors.findConfirmed(user.id)) return { kind: 'second_step', step: secondSteps.begin(user) };
     return this.enter(user, client);
   }
 
   async #tryCode({ step, code }: { step: string; code: string }, client: Client): Promise<SignInOutcome> {
-    const { store, secondFactors, clock } = this.#kit;
-    const pending = this.#pending.get(step);
-    if (!pending || pending.until <= clock.now() || pending.codes >= CODES_PER_STEP) {
-      this.#pending.delete(step);
-      return { kind: 'expired' };
-    }
-    const waitMs = takeAttempt(this.#attemptOf(pending.user, client).gates);
+    const { secondFactors, secondSteps } = this.#kit;
+    const user = await secondSteps.find(step);
+    if (!user) return { kind: 'expired' };
+    const waitMs = takeAttempt(this.#attemptOf(user, client).gates);
     if (waitMs > 0) return { kind: 'wait', waitMs };
-    pending.codes++;
-    const user = await store.accounts.getUser(pending.user.id);
-    // The password was changed in the meantime, and the new one has not been checked.
-    if (user?.passwordHash !== pending.user.passwordHash) return { kind: 'expired' };
+    if (!secondSteps.countCode(step)) return { kind: 'expired' };
     const check = await secondFactors.check(user.id, code);
     if (check.kind === 'wrong') return this.#failed(user, client);
-    this.#pending.delete(step);
+    secondSteps.end(step);
     return this.enter(user, client, check.kind === 'recovery' ? check.left : null);
   }
 
@@ -156,12 +136,6 @@ export class SignIn {
 
   #attemptOf(account: User, client: Client): Attempt {
     return attemptAt(this.#kit, { email: account.email, account }, client);
-  }
-
-  #remember(user: User): string {
-    const step = newToken();
-    this.#pending.set(step, { user, until: this.#kit.clock.now() + STEP_LIFE_MS, codes: 0 });
-    return step;
   }
 }
 

@@ -216,6 +216,40 @@ t.test('codes are throttled like passwords, over all steps', async (t) => {
   t.same(kinds, ['wrong', 'wrong', 'wait'], 'five tries in all: three passwords and two codes');
 });
 
+t.test('the code may come to another node than the password', async (t) => {
+  const { signInElsewhere, begin, code, recovery } = await withSecondStep(t);
+  const step = await begin();
+  const [b, c] = [signInElsewhere(), signInElsewhere()];
+  t.match(await b.withCode({ step, code: '000000' }, CLIENT), { kind: 'wrong' });
+  t.match(await b.withCode({ step, code: code() }, CLIENT), { kind: 'signed_in' });
+  t.match(await b.withCode({ step, code: recovery[0]! }, CLIENT), { kind: 'expired' }, 'good for one sign-in');
+  t.match(await c.withCode({ step, code: code() }, CLIENT), { kind: 'wrong' }, 'and a code is good once at all nodes');
+});
+
+t.test('no other token is a step, and no step that was changed', async (t) => {
+  const { kit, signIn, begin, code, owner } = await withSecondStep(t);
+  const step = await begin();
+  const longLived = kit.knownBrowsers.remember(owner, null).value;
+  const changed = [...step].map((letter, at) => step.slice(0, at) + (letter === 'A' ? 'B' : 'A') + step.slice(at + 1));
+  const ofOtherPassword = kit.secondSteps.begin({ ...owner, passwordHash: '$scrypt$other' });
+  const wrong = [
+    longLived,
+    ofOtherPassword,
+    step.slice(0, -1),
+    `${step}A`,
+    `${step}=`,
+    '',
+    'ü'.repeat(step.length),
+    ...changed,
+  ];
+  for (const text of wrong) {
+    t.match(await signIn.withCode({ step: text, code: code() }, CLIENT), { kind: 'expired' }, text.slice(0, 70));
+  }
+  t.notMatch(Buffer.from(step.slice(1), 'base64url').toString('latin1'), /scrypt/);
+  t.equal(kit.knownBrowsers.recognize(owner, step), null, 'nor is a step a known browser');
+  t.match(await signIn.withCode({ step, code: code() }, CLIENT), { kind: 'signed_in' }, 'none of them was an attempt');
+});
+
 t.test('a password that was changed between the steps ends them', async (t) => {
   const { kit, signIn, begin, code, owner } = await withSecondStep(t);
   const step = await begin();
