@@ -15,13 +15,15 @@ import { whyInactive } from '../../tenants/why-inactive.ts';
 import type { Sender } from '../sender.ts';
 import type { LoginOutcome } from './door-counts.ts';
 
+type CallVerdict = Pick<RateVerdict, 'allowed' | 'retryAfterSecs'>;
+
 export interface KeyLoginOptions {
   store: StoreVerbs<{ keys: 'findApiKey' | 'findApiKeyBySecret' }>;
   clock: Clock;
   /** Open connections per API key. */
   connectionsPerKey: number;
   /** Counts a call of this key, as the API does. */
-  takeCall(keyId: string, tier: Tier): Pick<RateVerdict, 'allowed' | 'retryAfterSecs'>;
+  takeCall(keyId: string, tier: Tier): CallVerdict | Promise<CallVerdict>;
   keyUsed(keyId: string): void;
 }
 
@@ -115,7 +117,7 @@ export class KeyLogins {
     keyUsed(key.id);
     const why = whyInactive(tenant);
     if (why !== null) return inactive(why);
-    const { allowed, retryAfterSecs } = takeCall(key.id, tenant.tier);
+    const { allowed, retryAfterSecs } = await takeCall(key.id, tenant.tier);
     if (allowed) return null;
     const text = `4.7.1 This API key has exceeded its allowed rate; try again in ${retryAfterSecs} s`;
     return { code: 451, text };
