@@ -6,7 +6,6 @@
 import { networkOf } from '../base/ip-address.ts';
 import type { User } from '../store/tenants.ts';
 import type { AccountKit, Client } from './account-kit.ts';
-import { takeAttempt } from './attempt-throttle.ts';
 import { actOf } from './audit-log.ts';
 import type { BrowserToken } from './known-browsers.ts';
 import type { StartedSession } from './sessions.ts';
@@ -67,11 +66,11 @@ export class SignIn {
     const claimed = client.browser ? await find() : null;
     const typed = typeof email === 'string' ? email : login.email.toLowerCase();
     const attempt = attemptAt(this.#kit, { email: typed, account: claimed }, client);
-    const waitMs = takeAttempt(attempt.gates);
+    const waitMs = await this.#kit.throttles.take(attempt.gates);
     if (waitMs > 0) return { kind: 'wait', waitMs };
     const user = await find();
     const matches = await this.#kit.passwords.verify(login.password, user?.passwordHash ?? null, attempt.knownTo);
-    if (matches === 'busy') return busy(attempt);
+    if (matches === 'busy') return this.#busy(attempt);
     if (!user || !matches) return this.#failed(user, client);
     if (await store.accounts.isUnconfirmed(user.id)) return { kind: 'unconfirmed', user };
     if (await secondFactors.findConfirmed(user.id)) return { kind: 'second_step', step: secondSteps.begin(user) };
@@ -79,10 +78,10 @@ export class SignIn {
   }
 
   async #tryCode({ step, code }: { step: string; code: string }, client: Client): Promise<SignInOutcome> {
-    const { secondFactors, secondSteps } = this.#kit;
+    const { secondFactors, secondSteps, throttles } = this.#kit;
     const user = await secondSteps.find(step);
     if (!user) return { kind: 'expired' };
-    const waitMs = takeAttempt(this.#attemptOf(user, client).gates);
+    const waitMs = await throttles.take(this.#attemptOf(user, client).gates);
     if (waitMs > 0) return { kind: 'wait', waitMs };
     if (!secondSteps.countCode(step)) return { kind: 'expired' };
     const check = await secondFactors.check(user.id, code);
@@ -100,7 +99,7 @@ export class SignIn {
     const isSame = (await store.accounts.getUser(user.id))?.passwordHash === user.passwordHash;
     if (!isSame) await store.accounts.endSession(user.id, started.session.id);
     if (!isSame) return { kind: 'wrong' };
-    this.#attemptOf(user, client).forgive();
+    await this.#attemptOf(user, client).forgive();
     const data: Record<string, boolean> = recoveryCodesLeft === null ? {} : { recovery_code: true };
     await store.audit.recordAudit(actOf(user, { action: 'user.signed_in', at: clock.now(), address: client.ip, data }));
     const browser = knownBrowsers.remember(user, client.browser ?? null);
@@ -110,11 +109,11 @@ export class SignIn {
   /** Requires the password again from a signed-in user, before important changes. */
   async confirmPassword(user: User, password: string, client: Client): Promise<'right' | 'wrong' | { waitMs: number }> {
     const attempt = this.#attemptOf(user, client);
-    const waitMs = takeAttempt(attempt.gates);
+    const waitMs = await this.#kit.throttles.take(attempt.gates);
     if (waitMs > 0) return { waitMs };
     const matches = await this.#kit.passwords.verify(password, user.passwordHash, attempt.knownTo);
-    if (matches === 'busy') return busy(attempt);
-    if (matches) attempt.forgive();
+    if (matches === 'busy') return this.#busy(attempt);
+    if (matches) await attempt.forgive();
     else await this.#failed(user, client);
     return matches ? 'right' : 'wrong';
   }
@@ -137,10 +136,9 @@ export class SignIn {
   #attemptOf(account: User, client: Client): Attempt {
     return attemptAt(this.#kit, { email: account.email, account }, client);
   }
-}
-
-/** The password was not compared: a server that others keep busy must not lock users out. */
-function busy({ gates }: Attempt): { kind: 'wait'; waitMs: number } {
-  for (const [throttle, key] of gates) throttle.refund(key);
-  return { kind: 'wait', waitMs: BUSY_WAIT_MS };
+  /** The password was not compared: a server that others keep busy must not lock users out. */
+  async #busy({ gates }: Attempt): Promise<{ kind: 'wait'; waitMs: number }> {
+    await this.#kit.throttles.settle({ refunded: gates });
+    return { kind: 'wait', waitMs: BUSY_WAIT_MS };
+  }
 }

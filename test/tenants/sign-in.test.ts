@@ -2,6 +2,7 @@
 import t, { type Test } from 'tap';
 import { HOUR_MS, MINUTE_MS } from '../../src/base/clock.ts';
 import { changePassword } from '../../src/tenants/own-password.ts';
+import type { SignIn } from '../../src/tenants/sign-in.ts';
 import { hotp, STEP_MS, stepAt } from '../../src/tenants/totp.ts';
 import { type LogLine, listLogger } from '../support/api-harness.ts';
 import { CLIENT, openAccounts, PASSWORD } from './account-stage.ts';
@@ -248,6 +249,19 @@ t.test('no other token is a step, and no step that was changed', async (t) => {
   t.notMatch(Buffer.from(step.slice(1), 'base64url').toString('latin1'), /scrypt/);
   t.equal(kit.knownBrowsers.recognize(owner, step), null, 'nor is a step a known browser');
   t.match(await signIn.withCode({ step, code: code() }, CLIENT), { kind: 'signed_in' }, 'none of them was an attempt');
+});
+
+t.test('attempts count at all nodes, and a restart forgets none', async (t) => {
+  const { signInElsewhere, user, tenant, time } = await openAccounts(t);
+  await user(await tenant(), 'jo@acme.test');
+  const tryAt = (node: SignIn, password: string) => node.withPassword({ email: 'jo@acme.test', password }, CLIENT);
+  const nodes = [signInElsewhere(), signInElsewhere()];
+  const kinds = await Promise.all(Array.from({ length: 8 }, (_, at) => tryAt(nodes[at % 2]!, 'x')));
+  t.same(kinds.map(({ kind }) => kind).sort(), [...Array(3).fill('wait'), ...Array(5).fill('wrong')]);
+  t.match(await tryAt(signInElsewhere(), PASSWORD), { kind: 'wait', waitMs: 30_000 });
+  time.now += 30_000;
+  t.match(await tryAt(nodes[0]!, PASSWORD), { kind: 'signed_in' });
+  t.match(await tryAt(nodes[1]!, 'x'), { kind: 'wrong' }, 'the right password has forgiven them everywhere');
 });
 
 t.test('a password that was changed between the steps ends them', async (t) => {

@@ -114,6 +114,19 @@ t.test('two daemons, and whom one asks makes no difference', { skip: postgresMis
     t.match(await other.get('/portal/account'), { title: /^Your account/ });
   });
 
+  await t.test('wrong passwords count at both', async (t) => {
+    const login = { email: 'guessed@acme.test', password: 'wrong' };
+    const answers: string[] = [];
+    for (let attempt = 0; attempt < 6; attempt++) {
+      answers.push((await visitorAt(attempt % 2 ? b : a).signIn(login)).text);
+    }
+    t.same(
+      answers.map((text) => /Too many tries/.test(text)),
+      [false, false, false, false, false, true],
+    );
+    t.match((await visitorAt(a).signIn(login)).text, /Too many tries/);
+  });
+
   await t.test('a key that is revoked at one sends no more at the other within a second', async (t) => {
     const rights = ['--name', 'old', '--scopes', 'emails:send'];
     const { id, key } = await a.postrider.json('key', 'create', '--tenant', sender.tenantId, ...rights);
