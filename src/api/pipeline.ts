@@ -4,7 +4,7 @@
 import type { Clock } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
 import { type IdSource, isUuid } from '../base/ids.ts';
-import { RateLimiter, type RateVerdict } from '../base/rate-limiter.ts';
+import { RateLimiter, type Rates, type RateVerdict } from '../base/rate-limiter.ts';
 import { isRefusal, type Refusal, refuse } from '../base/refusals.ts';
 import { trimFieldValue } from '../http/field-value.ts';
 import type { HttpReply, HttpRequest } from '../http/http.ts';
@@ -31,7 +31,7 @@ export interface PipelineOptions {
   /** One of its own when not given. */
   bodyBudget?: BodyBudget;
   /** Of all that is called with API keys; one of its own when not given. */
-  rates?: RateLimiter;
+  rates?: Rates;
   /** Null: no cap. */
   requestsPerMinute(tier: Tier): number | null;
   /** Somebody has shown that they have the key. Called for every call: it must cost next to nothing. */
@@ -52,7 +52,7 @@ interface RoutedRequest {
 
 export class Pipeline {
   readonly #options: PipelineOptions;
-  readonly #rates: RateLimiter;
+  readonly #rates: Rates;
   readonly bodyBudget: BodyBudget;
 
   constructor(options: PipelineOptions) {
@@ -113,7 +113,8 @@ export class Pipeline {
   ): Promise<ApiCall | Refusal> {
     const { key, tenant } = caller;
     this.#options.keyUsed?.(key.id);
-    const early = refuseInactive(tenant) ?? this.#refuseRate(caller, headers) ?? refuseScope(key, endpoint.scope);
+    const early =
+      refuseInactive(tenant) ?? (await this.#refuseRate(caller, headers)) ?? refuseScope(key, endpoint.scope);
     if (early) return early;
     const idempotencyKey = endpoint.idempotent ? readIdempotencyKey(request.header('idempotency-key')) : null;
     if (isRefusal(idempotencyKey)) return idempotencyKey;
@@ -155,8 +156,8 @@ export class Pipeline {
     Object.assign(headers, rateHeaders(verdict));
   }
 
-  #refuseRate({ key, tenant }: Caller, headers: Collected): Refusal | null {
-    const verdict = this.#rates.take(key.id, this.#options.requestsPerMinute(tenant.tier));
+  async #refuseRate({ key, tenant }: Caller, headers: Collected): Promise<Refusal | null> {
+    const verdict = await this.#rates.take(key.id, this.#options.requestsPerMinute(tenant.tier));
     Object.assign(headers, rateHeaders(verdict));
     if (verdict.allowed) return null;
     // The sentence is the specification's.

@@ -15,6 +15,14 @@ export interface RateVerdict {
   retryAfterSecs: number;
 }
 
+/** Whether calls may be made; keys are counted apart. `perMinute` is null for a key without a cap. */
+export interface Rates {
+  /** Counts a call. A promise where it has to be asked for. */
+  take(keyId: string, perMinute: number | null): RateVerdict | Promise<RateVerdict>;
+  /** A call that was let through costs more than was known then. The next one waits for what is below zero. */
+  charge(keyId: string, perMinute: number | null, tokens: number): RateVerdict;
+}
+
 /**
  * What keys without a cap are told, so that clients that read the headers as numbers go on
  * working: the largest that fits into 32 bits.
@@ -25,9 +33,9 @@ const UNCAPPED = 2_147_483_647;
  * About 130 bytes each. Above it, the key that has not called for longest is forgotten early
  * and gets a full bucket.
  */
-const MAX_KEYS = 1_000_000;
+export const MAX_KEYS = 1_000_000;
 
-const UNLIMITED: RateVerdict = {
+export const UNLIMITED: RateVerdict = {
   allowed: true,
   limit: UNCAPPED,
   remaining: UNCAPPED,
@@ -35,7 +43,7 @@ const UNLIMITED: RateVerdict = {
   retryAfterSecs: 0,
 };
 
-export class RateLimiter {
+export class RateLimiter implements Rates {
   readonly #clock: Clock;
   /** By key. */
   readonly #fullAt: BoundedMap<string, number>;
@@ -50,7 +58,6 @@ export class RateLimiter {
     return this.#fullAt.size;
   }
 
-  /** Counts a call. `perMinute` is null for a key without a cap. */
   take(keyId: string, perMinute: number | null): RateVerdict {
     const now = this.#clock.now();
     this.#forgetFull(now);
@@ -60,18 +67,16 @@ export class RateLimiter {
     const waitMs = tokenWaitMs(bucket, before, now);
     const fullAt = fullAfter(bucket, before, now, waitMs === 0 ? 1 : 0);
     this.#fullAt.set(keyId, fullAt);
-    const retryAfterSecs = waitMs === 0 ? 0 : Math.max(1, Math.ceil((waitMs - ROUNDING_MS) / SECOND_MS));
-    return { allowed: waitMs === 0, retryAfterSecs, ...figures(bucket, fullAt, now) };
+    return verdictOn(bucket, fullAt, now, waitMs);
   }
 
-  /** A call that was let through costs more than was known then. The next one waits for what is below zero. */
   charge(keyId: string, perMinute: number | null, tokens: number): RateVerdict {
     if (perMinute === null) return UNLIMITED;
     const now = this.#clock.now();
     const bucket = bucketOf(perMinute);
     const fullAt = fullAfter(bucket, this.#fullAt.get(keyId) ?? now, now, tokens);
     this.#fullAt.set(keyId, fullAt);
-    return { allowed: true, retryAfterSecs: 0, ...figures(bucket, fullAt, now) };
+    return verdictOn(bucket, fullAt, now, 0);
   }
 
   /** Two per call empty the list faster than calls can fill it. */
@@ -84,11 +89,18 @@ export class RateLimiter {
   }
 }
 
-function bucketOf(perMinute: number): TokenBucket {
+export function bucketOf(perMinute: number): TokenBucket {
   return { capacity: perMinute, refillMs: MINUTE_MS / perMinute };
 }
 
-function figures(bucket: TokenBucket, fullAt: number, now: number) {
+/** Allowed when there was no wait; the figures are those after the call. */
+export function verdictOn(bucket: TokenBucket, fullAt: number, now: number, waitMs: number): RateVerdict {
   const left = Math.floor(tokensLeft(bucket, fullAt, now) + ROUNDING_MS);
-  return { limit: bucket.capacity, remaining: Math.max(0, left), resetSecs: Math.ceil((fullAt - now) / SECOND_MS) };
+  return {
+    allowed: waitMs === 0,
+    limit: bucket.capacity,
+    remaining: Math.max(0, left),
+    resetSecs: Math.ceil((fullAt - now) / SECOND_MS),
+    retryAfterSecs: waitMs === 0 ? 0 : Math.max(1, Math.ceil((waitMs - ROUNDING_MS) / SECOND_MS)),
+  };
 }

@@ -6,7 +6,7 @@ import type { ClosingStack } from '../base/closing-stack.ts';
 import { describeError } from '../base/errors.ts';
 import { tuneHeaps } from '../base/heaps.ts';
 import { IdSource } from '../base/ids.ts';
-import { RateLimiter } from '../base/rate-limiter.ts';
+import { RateLimiter, type Rates } from '../base/rate-limiter.ts';
 import { Vault } from '../base/vault.ts';
 import type { BounceRules } from '../classify/classify-reply.ts';
 import { loadBounceRules, SHIPPED_RULES } from '../classify/load-rules.ts';
@@ -32,10 +32,11 @@ import { lockDataFolder } from '../store/sqlite/engine/data-lock.ts';
 import { refuseEmptiedDatabase } from '../store/sqlite/engine/emptied-database.ts';
 import type { Store } from '../store/store.ts';
 import { KeyUses } from '../tenants/key-uses.ts';
+import { SharedRates } from '../tenants/shared-rates.ts';
 import { makeRoom } from '../upkeep/make-room.ts';
 import type { Lead } from './lead-timers.ts';
 import { openMailTraces } from './open-traces.ts';
-import { takeWork } from './take-slots.ts';
+import { takeWork, type Work } from './take-slots.ts';
 
 export interface Foundation {
   clock: Clock;
@@ -58,7 +59,7 @@ export interface Foundation {
   machineRules: MachineRules;
   keyUses: KeyUses;
   /** How often API keys may call, over HTTP and SMTP together. */
-  rates: RateLimiter;
+  rates: Rates;
   /** Null: metrics are off. */
   metrics: Metrics | null;
   /** Null: traces are off. */
@@ -100,7 +101,12 @@ export async function openFoundation(
   const traces = await openMailTraces(config, { log, metrics }, opened);
   const opening = await openWatched(folder.store, { log, intake, metrics });
   opened.add(() => opening.close());
-  const { store, ownership, journal, lead } = await takeWork(config, { store: opening, clock, log, folder }, opened);
+  const { store, ownership, journal, lead, nodes } = await takeWork(
+    config,
+    { store: opening, clock, log, folder },
+    opened,
+  );
+  const rates = openRates({ store, clock, log, nodes }, opened);
   const keyUses = new KeyUses({ store, clock });
   opened.add(() => keyUses.close());
   const onTrouble = (reason: string) => log.error({}, reason);
@@ -118,9 +124,20 @@ export async function openFoundation(
     log.warn(serviceDkimRecord(identity), "publish this record: it holds the key of the service's own signature");
   const held = { clock, ids, log, folder, store, ownership, journal, lead, reads, intake, vault, identity };
   return {
-    foundation: { ...held, bounceRules, machineRules, keyUses, rates: new RateLimiter(clock), metrics, traces },
+    foundation: { ...held, bounceRules, machineRules, keyUses, rates, metrics, traces },
     masterKeys,
   };
+}
+
+/** Null for `nodes`: no other node shares the store. */
+function openRates(
+  { store, clock, log, nodes }: Pick<Foundation, 'store' | 'clock' | 'log'> & Pick<Work, 'nodes'>,
+  opened: ClosingStack,
+): Rates {
+  if (nodes === null) return new RateLimiter(clock);
+  const rates = new SharedRates({ store, clock, log, nodes });
+  opened.add(() => rates.close());
+  return rates;
 }
 
 function openWatched(

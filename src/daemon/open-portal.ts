@@ -1,7 +1,6 @@
 // Wires up the portal: what its pages need, and its areas. A part of the wiring list in daemon.ts; an area is added
 // with one line below.
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { RateLimiter } from '../base/rate-limiter.ts';
 import type { TimerStatus } from '../base/timers.ts';
 import type { Config } from '../config/keys.ts';
 import { messageSource } from '../delivery/courier/compose-message.ts';
@@ -178,20 +177,19 @@ function capturedServices(
 
 function messageServices(
   config: Config,
-  { store, reads, clock }: Foundation,
+  { store, reads, rates }: Foundation,
   { queue, captured, submission, scheduling }: PortalParts,
 ): MessageServices {
   const { service } = config;
   const { requestsPerMinute } = limitsShown(config);
-  // As many as a key of the tenant may send.
-  const rates = new RateLimiter(clock);
   const kit = { bouncesDomain: service.bounces_domain, linksUrl: service.links_url };
   return {
     store,
     reads,
     submission,
-    waitSecs({ id, tier }) {
-      const { allowed, retryAfterSecs } = rates.take(id, requestsPerMinute(tier));
+    // As many as a key of the tenant may send.
+    async waitSecs({ id, tier }) {
+      const { allowed, retryAfterSecs } = await rates.take(id, requestsPerMinute(tier));
       return allowed ? null : retryAfterSecs;
     },
     scheduling,

@@ -7,6 +7,7 @@ import type { Config } from '../config/keys.ts';
 import type { DomainsOptions } from '../domains/domains.ts';
 import { recheckTimer } from '../domains/recheck.ts';
 import { escalateTiers } from '../tenants/escalation.ts';
+import { limitsTimer } from '../tenants/limit-sweep.ts';
 import { sessionTimer } from '../tenants/sessions.ts';
 import { signUpTimer } from '../tenants/sign-up.ts';
 import { figuresTimer } from '../upkeep/count-figures.ts';
@@ -27,8 +28,8 @@ const INTAKE_PERIOD_MS = 2 * SECOND_MS;
  * - rate tiers: raising a tier twice changes nothing.
  * - certificates: an attempt is counted before the directory is called; two would ask it for two certificates.
  * Each node runs what it keeps in memory (intake, uses of keys, owner notices, tenants to review: a stop is compared with
- * the tenant's status, and a warning has one key a day), and what only erases (retention, sessions, links and sign-ups,
- * deleted webhooks, old inbound mail).
+ * the tenant's status, and a warning has one key a day), and what only erases (retention, sessions, limits, links and
+ * sign-ups, deleted webhooks, old inbound mail).
  */
 export interface PeriodicParts {
   /** For the DNS checks. */
@@ -51,6 +52,7 @@ export function openTimers(config: Config, foundation: Foundation, { domains, ot
   timers.add(retentionTimer({ store, clock, ...keptFor(config), pause: (ms) => sleep(ms) }));
   timers.add(foundation.keyUses.timer());
   timers.add(sessionTimer({ store, clock }));
+  timers.add(limitsTimer({ store, clock }));
   timers.add(signUpTimer({ store, clock }));
   for (const timer of others) timers.add(timer);
   return timers;

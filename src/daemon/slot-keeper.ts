@@ -48,10 +48,16 @@ export class SlotKeeper {
   #timer: NodeJS.Timeout | null = null;
   #ticking: Promise<void> | null = null;
   #isReplaced = false;
+  #livingNodes = 1;
   #deadline: NodeJS.Timeout | null = null;
 
   constructor(kit: SlotKeeperKit) {
     this.#kit = kit;
+  }
+
+  /** At the last renewal, with this one. */
+  get livingNodes(): number {
+    return this.#livingNodes;
   }
 
   /** Rejects when the store can't be used: without slots there is nothing to do. */
@@ -101,6 +107,7 @@ export class SlotKeeper {
     this.#holdUntil(sentAt + LEASE_MS - MARGIN_MS);
     ownership.gain([...this.#held.values()].filter(({ slot }) => !this.#leaving.has(slot)));
     const [slots, nodes] = await Promise.all([store.owners.listSlots(), store.owners.listNodes()]);
+    this.#livingNodes = nodes.filter((one) => isAlive(one, node.node, now)).length;
     const share = shareOf({ node: node.node, held: this.#held, leaving: this.#leaving.size, slots, nodes, now });
     if (share.wanted > 0) await this.#take(share.wanted, share.newSlots, now);
     this.#leave(share.tooMany, sentAt);
@@ -205,13 +212,17 @@ function shareOf(of: {
 }): Share {
   const { node, held, leaving, slots, nodes, now } = of;
   const staying = held.size - leaving;
-  const living = nodes.filter((one) => !one.isDraining && (one.node === node || one.seenAt > now - LEASE_MS));
+  const living = nodes.filter((one) => !one.isDraining && isAlive(one, node, now));
   if (!living.some((one) => one.node === node)) return { wanted: 0, newSlots: 0, tooMany: staying };
   const newSlots = Math.max(0, SLOTS_PER_NODE * living.length - slots.length);
   const fair = Math.ceil((slots.length + newSlots) / living.length);
   const isFree = (slot: SlotView) => !held.has(slot.slot) && (slot.node === node || isOver(slot, now));
   const toHave = slots.filter(isFree).length + newSlots;
   return { wanted: Math.max(0, Math.min(fair - staying, toHave)), newSlots, tooMany: Math.max(0, staying - fair) };
+}
+
+function isAlive(one: NodeView, self: string, now: number): boolean {
+  return one.node === self || one.seenAt > now - LEASE_MS;
 }
 
 function isOver({ leaseUntil }: SlotView, now: number): boolean {

@@ -29,6 +29,8 @@ export interface Work {
   journal: ResultJournal;
   /** Whether it runs a timer that only one node may run. */
   lead: Lead;
+  /** How many nodes live, as far as this one knows. Null: it is the only one there can be. */
+  nodes: (() => number) | null;
 }
 
 export async function takeWork(config: Config, kit: WorkKit, opened: ClosingStack): Promise<Work> {
@@ -37,11 +39,13 @@ export async function takeWork(config: Config, kit: WorkKit, opened: ClosingStac
   opened.add(() => journal.close());
   const spare = journal.earlier.map(({ messageId }) => messageId);
   if (folder.database !== null) {
-    return { store, ownership: await takeOnlySlot(kit, spare), journal, lead: leadForGood(store, clock) };
+    const ownership = await takeOnlySlot(kit, spare);
+    return { store, ownership, journal, lead: leadForGood(store, clock), nodes: null };
   }
   const node = config.store.node ?? os.hostname();
-  const ownership = await shareSlots(kit, { node, spare }, opened);
-  return { store: placeInSlots(store, ownership), ownership, journal, lead: leadByLease(store, node) };
+  const { ownership, keeper } = await shareSlots(kit, { node, spare }, opened);
+  const placed = placeInSlots(store, ownership);
+  return { store: placed, ownership, journal, lead: leadByLease(store, node), nodes: () => keeper.livingNodes };
 }
 
 /** The lock of the data folder makes this the only process: it takes the one slot at once, and for as long as it runs. */
@@ -58,7 +62,7 @@ async function shareSlots(
   { store, clock, log, folder }: WorkKit,
   { node: name, spare }: { node: string; spare: readonly string[] },
   opened: ClosingStack,
-): Promise<Ownership> {
+): Promise<{ ownership: Ownership; keeper: SlotKeeper }> {
   const node = { node: name, version: programVersion(), startedAt: clock.now() };
   await joinNodes({ store, clock, log, noteFile: folder.nodeNote }, node);
   const monotonicMs = () => performance.now();
@@ -72,5 +76,5 @@ async function shareSlots(
   const keeper = new SlotKeeper({ store, ownership, node, spare, log, monotonicMs, onNamesake });
   opened.add(() => keeper.close());
   await keeper.start();
-  return ownership;
+  return { ownership, keeper };
 }

@@ -18,7 +18,7 @@ export interface ServiceIdentity {
   /** The same for links in mail: tracking and unsubscribing. */
   linkKey: { id: string; key: Buffer };
   linkKeys: ReadonlyMap<string, Buffer>;
-  /** The same for known-browser cookies. */
+  /** The same for what browsers keep of an account: known-browser cookies, steps of a sign-in. */
   browserKey: { id: string; key: Buffer };
   browserKeys: ReadonlyMap<string, Buffer>;
   dkim: { domain: string; selector: string; privateKeyDer: Buffer; publicKeyB64: string };

@@ -1,5 +1,6 @@
 // How much one person may change at once. A program calls the API, which counts its calls; forms must be no way
-// around that: each can be work for the database, for keys, or for the DNS. Nobody types so fast.
+// around that: each can be work for the database, for keys, or for the DNS. Nobody types so fast. Each node counts for itself,
+// since it is its own work that it protects; mail that is written in the portal has the limit of all nodes (Rates).
 import { type Clock, SECOND_MS, steadyClock } from '../base/clock.ts';
 import { fullAfter, type TokenBucket, tokenWaitMs } from '../base/token-bucket.ts';
 

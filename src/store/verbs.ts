@@ -160,6 +160,14 @@ export const VERBS = {
     readClock: 'read',
     leadTimer: 'mail',
   },
+  limits: {
+    spendCalls: 'mail',
+    eraseFullBuckets: 'mail',
+    takeAttempt: 'mail',
+    settleAttempt: 'mail',
+    forgottenBeyond: 'read',
+    eraseAttempts: 'mail',
+  },
   sources: {
     peekDue: 'read',
     forgetSourceUsage: 'mail',

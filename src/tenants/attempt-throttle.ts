@@ -1,24 +1,12 @@
-// Limits attempts: some are free, then each must wait twice as long as the one before. Counted before the attempt,
-// so that concurrent ones can't bypass it. Kept in a bounded map in memory: only tens of thousands of other keys can
-// push an entry out early, and a restart clears them all.
+// Limits attempts (throttle-rule.ts) in the memory of one node, where a guess is hopeless and only its cost is limited.
+// Counted before the attempt, so that concurrent ones can't bypass it. In a bounded map: only tens of thousands of other
+// keys can push an entry out early, and a restart clears them all. What guards passwords is in the store
+// (account-throttles.ts).
 
 import { hash } from 'node:crypto';
 import { BoundedMap } from '../base/bounded-map.ts';
 import type { Clock } from '../base/clock.ts';
-
-export interface ThrottleRule {
-  freeTries: number;
-  firstWaitMs: number;
-  longestWaitMs: number;
-  /** Forgotten after so long without an attempt. */
-  forgetAfterMs: number;
-}
-
-interface Tries {
-  count: number;
-  openAt: number;
-  lastAt: number;
-}
+import { countTry, type ThrottleRule, type Tries, waitAfter } from '../base/throttle-rule.ts';
 
 const MAX_KEYS = 50_000;
 /** The longest address with the longest network before it. */
@@ -38,35 +26,20 @@ export class AttemptThrottle {
 
   /** 0: an attempt is allowed now. */
   waitMs(key: string): number {
-    return Math.max(0, (this.#find(key)?.openAt ?? 0) - this.#clock.now());
+    return waitAfter(this.#tries.get(shorten(key)), this.#clock.now());
   }
 
   count(key: string): void {
-    const now = this.#clock.now();
-    const { freeTries, firstWaitMs, longestWaitMs } = this.#rule;
-    const count = (this.#find(key)?.count ?? 0) + 1;
-    const over = count - freeTries;
-    const waitMs = over < 0 ? 0 : Math.min(longestWaitMs, firstWaitMs * 2 ** over);
-    this.#tries.set(shorten(key), { count, openAt: now + waitMs, lastAt: now });
+    const short = shorten(key);
+    this.#tries.set(short, countTry(this.#rule, this.#tries.get(short), this.#clock.now()));
   }
 
   /** Takes back one attempt, since it was not a guess. */
   refund(key: string): void {
-    const tries = this.#find(key);
-    if (!tries) return;
-    if (tries.count <= 1) this.forgive(key);
-    else this.#tries.set(shorten(key), { ...tries, count: tries.count - 1, openAt: 0 });
-  }
-
-  forgive(key: string): void {
-    this.#tries.delete(shorten(key));
-  }
-
-  #find(key: string): Tries | undefined {
     const tries = this.#tries.get(shorten(key));
-    if (!tries || this.#clock.now() - tries.lastAt < this.#rule.forgetAfterMs) return tries;
-    this.#tries.delete(shorten(key));
-    return undefined;
+    if (!tries) return;
+    if (tries.count <= 1) this.#tries.delete(shorten(key));
+    else this.#tries.set(shorten(key), { ...tries, count: tries.count - 1, openAt: 0 });
   }
 }
 

@@ -13,7 +13,7 @@ import {
   resetMail,
   signUpMail,
 } from './account-mails.ts';
-import { type Gates, takeAttempt } from './attempt-throttle.ts';
+import type { Gates } from './account-throttles.ts';
 import { actOf, actOfUnknownClient } from './audit-log.ts';
 import { passwordProblem } from './password-rules.ts';
 import { type Refused, refused } from './refused.ts';
@@ -41,14 +41,14 @@ function portalUrl({ baseUrl }: Pick<AccountKit, 'baseUrl'>, path: string): stri
 }
 
 /** Always the same answer; only the mail reveals whether the address has an account. */
-export function askForReset(kit: AccountKit, givenEmail: string, client: Client): MailRequestResult {
+export async function askForReset(kit: AccountKit, givenEmail: string, client: Client): Promise<MailRequestResult> {
   const email = readEmail(givenEmail);
   if (typeof email !== 'string') return email;
-  const waitMs = takeAttempt(mailGates(kit, client));
+  const waitMs = await kit.throttles.take(mailGates(client));
   if (waitMs > 0) return { kind: 'wait', waitMs };
   kit.inBackground(async () => {
     // Counted for an address without an account as well: a later invitation to it could reveal the difference.
-    const isAllowed = mayMail(kit, email);
+    const isAllowed = await mayMail(kit, email);
     const user = await kit.store.accounts.findUserByEmail(email);
     if (!user || !isAllowed) return;
     await sendLink(kit, { purpose: 'reset', user }, resetMail);
@@ -59,24 +59,24 @@ export function askForReset(kit: AccountKit, givenEmail: string, client: Client)
   return { kind: 'sent' };
 }
 
-export function mailGates({ throttles }: AccountKit, { ip }: Client): Gates {
+export function mailGates({ ip }: Client): Gates {
   return [
-    [throttles.mailsFrom, networkOf(ip)],
-    [throttles.mails, 'all'],
+    ['mailsFrom', networkOf(ip)],
+    ['mails', 'all'],
   ];
 }
 
 /** Only a few mails to one address, whoever triggers them. */
-function mayMail({ throttles }: AccountKit, email: string): boolean {
-  return takeAttempt([[throttles.mailsTo, email]]) === 0;
+async function mayMail({ throttles }: AccountKit, email: string): Promise<boolean> {
+  return (await throttles.take([['mailsTo', email]])) === 0;
 }
 
 export async function sendConfirmation(kit: AccountKit, user: User): Promise<void> {
-  if (mayMail(kit, user.email)) await sendLink(kit, { purpose: 'confirmation', user }, confirmationMail);
+  if (await mayMail(kit, user.email)) await sendLink(kit, { purpose: 'confirmation', user }, confirmationMail);
 }
 
-export function notifyExistingAccount(kit: AccountKit, { id, email }: User): void {
-  if (!mayMail(kit, email)) return;
+export async function notifyExistingAccount(kit: AccountKit, { id, email }: User): Promise<void> {
+  if (!(await mayMail(kit, email))) return;
   const mail = existingAccountMail(portalUrl(kit, '/portal/sign-in'), portalUrl(kit, '/portal/reset'));
   kit.notify([email], { ...mail, key: `already-there:${id}:${kit.ids.next()}` });
 }
@@ -122,8 +122,8 @@ export async function findLink(kit: AccountKit, token: string, purpose: Purpose)
 export type Used = { kind: 'used'; user: User } | { kind: 'dead' } | { kind: 'wait'; waitMs: number } | Refused;
 
 /** Called before a password is hashed for a link. */
-function takeTryFor({ throttles }: AccountKit, link: MailLink): number {
-  return takeAttempt([[throttles.links, link.id]]);
+function takeTryFor({ throttles }: AccountKit, link: MailLink): Promise<number> {
+  return throttles.take([['links', link.id]]);
 }
 
 export async function resetPasswordByLink(
@@ -135,14 +135,17 @@ export async function resetPasswordByLink(
   if (!link) return { kind: 'dead' };
   const problem = passwordProblem(password, link);
   if (problem) return refused('password', problem);
-  const waitMs = takeTryFor(kit, link);
+  const waitMs = await takeTryFor(kit, link);
   if (waitMs > 0) return { kind: 'wait', waitMs };
   const wasUnconfirmed = await kit.store.accounts.isUnconfirmed(link.userId!);
   const passwordHash = await kit.passwords.hash(password);
   const user = await kit.store.accounts.resetByLink(link.tokenHash, passwordHash, kit.clock.now());
   if (!user) return { kind: 'dead' };
-  kit.throttles.address.forgive(user.email);
-  kit.throttles.pair.forgive(`${networkOf(client.ip)} ${user.email}`);
+  const forgiven: Gates = [
+    ['address', user.email],
+    ['pair', `${networkOf(client.ip)} ${user.email}`],
+  ];
+  await kit.throttles.settle({ forgiven });
   const act = { at: kit.clock.now(), address: client.ip };
   await kit.store.audit.recordAudit(actOf(user, { ...act, action: 'user.password_reset' }));
   const tenant = wasUnconfirmed && user.tenantId ? await kit.store.tenants.getTenant(user.tenantId) : null;
@@ -166,9 +169,9 @@ export async function invite(kit: AccountKit, { tenant, by, ...request }: Invita
   const existing = await kit.store.accounts.findUserByEmail(email);
   // The tenant's own members are visible to it anyway; nothing is revealed about other tenants' users.
   if (existing?.tenantId === tenant.id) return refused('email', `${email} is already a member.`);
-  const waitMs = takeAttempt([[kit.throttles.invitations, tenant.id]]);
+  const waitMs = await kit.throttles.take([['invitations', tenant.id]]);
   if (waitMs > 0) return { kind: 'wait', waitMs };
-  if (!mayMail(kit, email)) {
+  if (!(await mayMail(kit, email))) {
     return refused('email', `We have just sent several mails to ${email}. Try again in a few hours.`);
   }
   const of = { purpose: 'invitation' as const, email, tenantId: tenant.id, role: request.role };
@@ -190,7 +193,7 @@ export async function joinByInvitation(
   if (!link) return { kind: 'dead' };
   const problem = passwordProblem(password, link);
   if (problem) return refused('password', problem);
-  const waitMs = takeTryFor(kit, link);
+  const waitMs = await takeTryFor(kit, link);
   if (waitMs > 0) return { kind: 'wait', waitMs };
   const joining = { userId: kit.ids.next(), passwordHash: await kit.passwords.hash(password), at: kit.clock.now() };
   const user = await kit.store.accounts.joinByLink(link.tokenHash, joining);

@@ -5,15 +5,15 @@
 
 import { networkOf, siteOf } from '../base/ip-address.ts';
 import type { User } from '../store/tenants.ts';
-import type { AccountKit, AccountThrottles, Client } from './account-kit.ts';
-import type { Gates } from './attempt-throttle.ts';
+import type { AccountKit, Client } from './account-kit.ts';
+import type { AccountThrottles, Gates } from './account-throttles.ts';
 
 export interface Attempt {
   gates: Gates;
   /** The account that the browser has signed in to before. */
   knownTo: string | null;
   /** After the right password: resets its own attempts, not those of others. */
-  forgive(): void;
+  forgive(): Promise<void>;
 }
 
 export interface Target {
@@ -34,31 +34,26 @@ export function attemptAt(
     : attemptOfStranger(throttles, email, client.ip);
 }
 
-function attemptOfKnown({ browser, browsers }: AccountThrottles, account: string, id: string): Attempt {
+function attemptOfKnown(throttles: AccountThrottles, account: string, id: string): Attempt {
+  const own: Gates = [['browser', id]];
+  const shared: Gates = [['browsers', account]];
   return {
-    gates: [
-      [browser, id],
-      [browsers, account],
-    ],
+    gates: [...own, ...shared],
     knownTo: account,
-    forgive() {
-      browser.forgive(id);
-      browsers.refund(account);
-    },
+    forgive: () => throttles.settle({ forgiven: own, refunded: shared }),
   };
 }
 
-function attemptOfStranger({ pair, address, network, site }: AccountThrottles, email: string, ip: string): Attempt {
+function attemptOfStranger(throttles: AccountThrottles, email: string, ip: string): Attempt {
   const [from, wide] = [networkOf(ip), siteOf(ip)];
-  const both = `${from} ${email}`;
-  const shared: Gates = [[network, from], ...(wide === null ? [] : [[site, wide] as const])];
+  const own: Gates = [
+    ['pair', `${from} ${email}`],
+    ['address', email],
+  ];
+  const shared: Gates = [['network', from], ...(wide === null ? [] : [['site', wide] as const])];
   return {
-    gates: [[pair, both], [address, email], ...shared],
+    gates: [...own, ...shared],
     knownTo: null,
-    forgive() {
-      pair.forgive(both);
-      address.forgive(email);
-      for (const [throttle, key] of shared) throttle.refund(key);
-    },
+    forgive: () => throttles.settle({ forgiven: own, refunded: shared }),
   };
 }

@@ -2,16 +2,12 @@
 // account are treated like all others: the same throttling, the same work, the same answer. Browsers that have signed
 // in to the account before are counted apart (sign-in-attempts.ts).
 //
-// A sign-in is at its password, or between the steps (kept here for five minutes and five codes), or done.
-import { BoundedMap } from '../base/bounded-map.ts';
-import { MINUTE_MS } from '../base/clock.ts';
+// A sign-in is at its password, or between the steps (second-steps.ts: for five minutes and five codes), or done.
 import { networkOf } from '../base/ip-address.ts';
 import type { User } from '../store/tenants.ts';
 import type { AccountKit, Client } from './account-kit.ts';
-import { takeAttempt } from './attempt-throttle.ts';
 import { actOf } from './audit-log.ts';
 import type { BrowserToken } from './known-browsers.ts';
-import { newToken } from './secret-tokens.ts';
 import type { StartedSession } from './sessions.ts';
 import { type Attempt, attemptAt } from './sign-in-attempts.ts';
 import { readEmail } from './users.ts';
@@ -37,15 +33,6 @@ export type SignInOutcome =
   | { kind: 'expired' }
   | { kind: 'wait'; waitMs: number };
 
-interface PendingStep {
-  user: User;
-  until: number;
-  codes: number;
-}
-
-const STEP_LIFE_MS = 5 * MINUTE_MS;
-const CODES_PER_STEP = 5;
-const MAX_PENDING_STEPS = 10_000;
 /** Until the password queue is shorter. */
 const BUSY_WAIT_MS = 5_000;
 
@@ -58,8 +45,6 @@ interface Login {
 
 export class SignIn {
   readonly #kit: AccountKit;
-  /** Oldest first. */
-  readonly #pending = new BoundedMap<string, PendingStep>(MAX_PENDING_STEPS);
 
   constructor(kit: AccountKit) {
     this.#kit = kit;
@@ -74,40 +59,34 @@ export class SignIn {
   }
 
   async #tryPassword(login: Login, client: Client): Promise<SignInOutcome> {
-    const { store, secondFactors } = this.#kit;
+    const { store, secondFactors, secondSteps } = this.#kit;
     const email = readEmail(login.email);
     const find = async () => (typeof email === 'string' ? store.accounts.findUserByEmail(email) : null);
     // Before the throttles only for clients with a cookie to be known by; again after them, since time has passed.
     const claimed = client.browser ? await find() : null;
     const typed = typeof email === 'string' ? email : login.email.toLowerCase();
     const attempt = attemptAt(this.#kit, { email: typed, account: claimed }, client);
-    const waitMs = takeAttempt(attempt.gates);
+    const waitMs = await this.#kit.throttles.take(attempt.gates);
     if (waitMs > 0) return { kind: 'wait', waitMs };
     const user = await find();
     const matches = await this.#kit.passwords.verify(login.password, user?.passwordHash ?? null, attempt.knownTo);
-    if (matches === 'busy') return busy(attempt);
+    if (matches === 'busy') return this.#busy(attempt);
     if (!user || !matches) return this.#failed(user, client);
     if (await store.accounts.isUnconfirmed(user.id)) return { kind: 'unconfirmed', user };
-    if (await secondFactors.findConfirmed(user.id)) return { kind: 'second_step', step: this.#remember(user) };
+    if (await secondFactors.findConfirmed(user.id)) return { kind: 'second_step', step: secondSteps.begin(user) };
     return this.enter(user, client);
   }
 
   async #tryCode({ step, code }: { step: string; code: string }, client: Client): Promise<SignInOutcome> {
-    const { store, secondFactors, clock } = this.#kit;
-    const pending = this.#pending.get(step);
-    if (!pending || pending.until <= clock.now() || pending.codes >= CODES_PER_STEP) {
-      this.#pending.delete(step);
-      return { kind: 'expired' };
-    }
-    const waitMs = takeAttempt(this.#attemptOf(pending.user, client).gates);
+    const { secondFactors, secondSteps, throttles } = this.#kit;
+    const user = await secondSteps.find(step);
+    if (!user) return { kind: 'expired' };
+    const waitMs = await throttles.take(this.#attemptOf(user, client).gates);
     if (waitMs > 0) return { kind: 'wait', waitMs };
-    pending.codes++;
-    const user = await store.accounts.getUser(pending.user.id);
-    // The password was changed in the meantime, and the new one has not been checked.
-    if (user?.passwordHash !== pending.user.passwordHash) return { kind: 'expired' };
+    if (!secondSteps.countCode(step)) return { kind: 'expired' };
     const check = await secondFactors.check(user.id, code);
     if (check.kind === 'wrong') return this.#failed(user, client);
-    this.#pending.delete(step);
+    secondSteps.end(step);
     return this.enter(user, client, check.kind === 'recovery' ? check.left : null);
   }
 
@@ -120,7 +99,7 @@ export class SignIn {
     const isSame = (await store.accounts.getUser(user.id))?.passwordHash === user.passwordHash;
     if (!isSame) await store.accounts.endSession(user.id, started.session.id);
     if (!isSame) return { kind: 'wrong' };
-    this.#attemptOf(user, client).forgive();
+    await this.#attemptOf(user, client).forgive();
     const data: Record<string, boolean> = recoveryCodesLeft === null ? {} : { recovery_code: true };
     await store.audit.recordAudit(actOf(user, { action: 'user.signed_in', at: clock.now(), address: client.ip, data }));
     const browser = knownBrowsers.remember(user, client.browser ?? null);
@@ -130,11 +109,11 @@ export class SignIn {
   /** Requires the password again from a signed-in user, before important changes. */
   async confirmPassword(user: User, password: string, client: Client): Promise<'right' | 'wrong' | { waitMs: number }> {
     const attempt = this.#attemptOf(user, client);
-    const waitMs = takeAttempt(attempt.gates);
+    const waitMs = await this.#kit.throttles.take(attempt.gates);
     if (waitMs > 0) return { waitMs };
     const matches = await this.#kit.passwords.verify(password, user.passwordHash, attempt.knownTo);
-    if (matches === 'busy') return busy(attempt);
-    if (matches) attempt.forgive();
+    if (matches === 'busy') return this.#busy(attempt);
+    if (matches) await attempt.forgive();
     else await this.#failed(user, client);
     return matches ? 'right' : 'wrong';
   }
@@ -157,16 +136,9 @@ export class SignIn {
   #attemptOf(account: User, client: Client): Attempt {
     return attemptAt(this.#kit, { email: account.email, account }, client);
   }
-
-  #remember(user: User): string {
-    const step = newToken();
-    this.#pending.set(step, { user, until: this.#kit.clock.now() + STEP_LIFE_MS, codes: 0 });
-    return step;
+  /** The password was not compared: a server that others keep busy must not lock users out. */
+  async #busy({ gates }: Attempt): Promise<{ kind: 'wait'; waitMs: number }> {
+    await this.#kit.throttles.settle({ refunded: gates });
+    return { kind: 'wait', waitMs: BUSY_WAIT_MS };
   }
-}
-
-/** The password was not compared: a server that others keep busy must not lock users out. */
-function busy({ gates }: Attempt): { kind: 'wait'; waitMs: number } {
-  for (const [throttle, key] of gates) throttle.refund(key);
-  return { kind: 'wait', waitMs: BUSY_WAIT_MS };
 }

@@ -4,7 +4,6 @@ import { DAY_MS, HOUR_MS } from '../base/clock.ts';
 import type { TimerSpec } from '../base/timers.ts';
 import type { Tenant, User } from '../store/tenants.ts';
 import type { AccountKit, Client } from './account-kit.ts';
-import { takeAttempt } from './attempt-throttle.ts';
 import { actOf } from './audit-log.ts';
 import {
   CONFIRMATION_LIFE_MS,
@@ -32,7 +31,7 @@ export async function signUp(kit: AccountKit, request: SignUpRequest, client: Cl
   if (typeof email !== 'string') return email;
   const weakness = passwordProblem(request.password, { email, name: request.name });
   if (weakness) return refused('password', weakness);
-  const waitMs = takeAttempt(mailGates(kit, client));
+  const waitMs = await kit.throttles.take(mailGates(client));
   if (waitMs > 0) return { kind: 'wait', waitMs };
   // Takes as long for an address that has an account.
   const passwordHash = await kit.passwords.hash(request.password);
@@ -57,7 +56,7 @@ async function open(
   if (!existing) return;
   // The password of the first sign-up stays: the second may come from another person.
   if (await store.accounts.isUnconfirmed(existing.id)) await sendConfirmation(kit, existing);
-  else notifyExistingAccount(kit, existing);
+  else await notifyExistingAccount(kit, existing);
 }
 
 const ERASE_BATCH = 200;

@@ -42,6 +42,7 @@ export const HOMES: Readonly<Record<string, Home>> = {
   // In this order each room knows those in front of it that it names.
   'store/sql/verbs/accounts': { tier: 2, partOf: 'store/sql' },
   'store/sql/verbs/domains': { tier: 2, partOf: 'store/sql' },
+  'store/sql/verbs/limits': { tier: 2, partOf: 'store/sql' },
   'store/sql/verbs/nodes': { tier: 2, partOf: 'store/sql' },
   'store/sql/verbs/message': { tier: 2, partOf: 'store/sql' },
   'store/sql/verbs/webhooks': {

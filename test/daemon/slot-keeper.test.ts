@@ -67,6 +67,18 @@ t.test('each node makes its own slots, and leaves those of the others alone', as
   t.strictSame([a.ownership.slotForNew(), a.ownership.slotForNew()], [1, 2], 'new work goes to them in turn');
 });
 
+t.test('each knows how many nodes live', async (t) => {
+  const cluster = new Cluster(t);
+  const a = await cluster.node('a');
+  const b = await cluster.node('b');
+  t.strictSame([a.keeper.livingNodes, b.keeper.livingNodes], [1, 2], 'as of the last renewal');
+  await a.tick();
+  t.equal(a.keeper.livingNodes, 2);
+  cluster.clock.now += LEASE_MS;
+  await a.tick();
+  t.equal(a.keeper.livingNodes, 1, 'b was not heard of');
+});
+
 t.test('the slots of a dead node are shared out among the others', async (t) => {
   const cluster = new Cluster(t);
   await cluster.node('a');

@@ -13,6 +13,7 @@ import type { Store } from '../../src/store/store.ts';
 import { untried } from '../support/first-slot.ts';
 import { testFolder } from '../support/test-folder.ts';
 import { Bench, countAll, T0 } from './conformance/harness.ts';
+import { gate } from './conformance/limits.ts';
 import { newHits, UNSUSPICIOUS } from './conformance/tracking.ts';
 
 const SQL = WritingConnection.prototype.sql;
@@ -553,6 +554,22 @@ t.test('pieces of written mail are found by their mail, and leftovers by their a
   t.match(plans, /SEARCH written_pieces USING INDEX sqlite_autoindex_written_pieces_1 \(mail=\?\)/);
   t.match(plans, 'SEARCH written_pieces USING COVERING INDEX sqlite_autoindex_written_pieces_1 (mail=?)');
   t.notMatch(plans, /SCAN written|TEMP B-TREE/);
+});
+
+t.test('throttles are found by their keys, and erased by their index', async (t) => {
+  const planner = await Planner.open(t);
+  const one = gate('one');
+  const taken = await planner.plansOf((store) => store.limits.takeAttempt([one], T0));
+  t.match(taken, 'SEARCH throttles USING PRIMARY KEY (key=?)');
+  const settled = { forgiven: [one.key], refunded: [one.key] };
+  const plans = [
+    taken,
+    await planner.plansOf((store) => store.limits.settleAttempt(settled)),
+    await planner.plansOf((store) => store.limits.eraseAttempts(T0, 10)),
+  ];
+  for (const plan of plans) t.notMatch(plan, /\bSCAN\b|TEMP B-TREE/);
+  const beyond = await planner.plansOf((store) => store.limits.forgottenBeyond(10));
+  t.equal(beyond, 'SCAN throttles USING COVERING INDEX throttles_forgotten', 'from the newest on, as many as are kept');
 });
 
 t.test('sessions, members and the audit log are found by their indexes', async (t) => {

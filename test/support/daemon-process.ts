@@ -23,7 +23,7 @@ const TETHER = `data:text/javascript,${encodeURIComponent(`
 /** On a quiet machine; whoever waits longer waits for something that does not come. */
 const PATIENCE_MS = 20_000;
 
-export type Settings = Record<string, Record<string, string | number | boolean | string[]>>;
+export type Settings = Record<string, Record<string, string | number | boolean | string[] | number[]>>;
 
 export interface InstallationOptions {
   dns: TestDnsServer;

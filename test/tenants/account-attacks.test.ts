@@ -42,7 +42,7 @@ t.test('a new password makes the links worthless that were asked for before', as
   const { kit, signIn, user, tenant, mails, settled, store } = await openAccounts(t);
   const owner = await user(await tenant(), 'jo@acme.test');
   const link = async () => {
-    askForReset(kit, owner.email, CLIENT);
+    await askForReset(kit, owner.email, CLIENT);
     await settled();
     return tokenIn(mails.findLast(({ subject }) => subject === 'Reset your password')!);
   };
@@ -57,7 +57,7 @@ t.test('a new password makes the links worthless that were asked for before', as
 t.test('whoever has a link cannot keep the line of passwords busy with it', async (t) => {
   const { kit, user, tenant, mails, settled } = await openAccounts(t);
   const owner = await user(await tenant(), 'jo@acme.test');
-  askForReset(kit, owner.email, CLIENT);
+  await askForReset(kit, owner.email, CLIENT);
   await settled();
   await invite(kit, {
     tenant: (await kit.store.tenants.getTenant(owner.tenantId!))!,
@@ -102,7 +102,7 @@ t.test('an inviter learns nothing about who has asked for a new password', async
   await user(await tenant(), 'known@other.test');
   const answers = [];
   for (const email of ['known@other.test', 'nobody@other.test']) {
-    for (let n = 0; n < 3; n++) askForReset(kit, email, CLIENT);
+    for (let n = 0; n < 3; n++) await askForReset(kit, email, CLIENT);
     await settled();
     const asked = await invite(kit, { tenant: home, by: owner, email, role: 'viewer' });
     answers.push(JSON.stringify(asked).replaceAll(email, 'X'));

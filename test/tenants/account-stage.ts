@@ -44,7 +44,7 @@ export async function openAccounts(t: Test, change: Partial<AccountKit> = {}) {
   const ids = new IdSource();
   const mails: TestMail[] = [];
   const under: Promise<void>[] = [];
-  const kit: AccountKit = {
+  const makeKit = (): AccountKit => ({
     ...createAccountKit({
       ...{ store, clock, ids, log: silentLogger, vault: new Vault([Buffer.alloc(32, 5)]) },
       ...{ baseUrl: 'https://mail.test', operatorAddress: 'ops@platform.test', signUpOpen: true },
@@ -57,7 +57,8 @@ export async function openAccounts(t: Test, change: Partial<AccountKit> = {}) {
     inBackground: (work) => void under.push(work()),
     passwords: quickPasswords,
     ...change,
-  };
+  });
+  const kit = makeKit();
   const tenant = async (status: TenantStatus = 'active'): Promise<Tenant> => {
     const made = newTenant({ id: ids.next(), name: 'Acme', status, createdAt: T0 });
     await store.tenants.createTenant(made);
@@ -73,7 +74,9 @@ export async function openAccounts(t: Test, change: Partial<AccountKit> = {}) {
   const settled = async () => {
     while (under.length > 0) await under.shift();
   };
-  return { kit, store, time, mails, tenant, user, settled, signIn: new SignIn(kit) };
+  /** Another node on the same store. */
+  const signInElsewhere = () => new SignIn(makeKit());
+  return { kit, store, time, mails, tenant, user, settled, signIn: new SignIn(kit), signInElsewhere };
 }
 
 function quickHash(password: string): string {

@@ -30,11 +30,8 @@ t.test('a try is counted before its outcome is known; one that is refused is not
   t.equal(takeAttempt([[throttle, 'a']]), 0, 'the refused ones have cost nothing');
 });
 
-t.test('forgiving, refunding, forgetting', async (t) => {
+t.test('refunding, forgetting', async (t) => {
   const { time, throttle } = stage();
-  for (let tries = 0; tries < 3; tries++) takeAttempt([[throttle, 'a']]);
-  throttle.forgive('a');
-  t.equal(throttle.waitMs('a'), 0);
   for (let tries = 0; tries < 3; tries++) takeAttempt([[throttle, 'a']]);
   throttle.refund('a');
   t.equal(takeAttempt([[throttle, 'a']]), 0, 'one try came back');

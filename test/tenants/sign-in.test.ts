@@ -2,6 +2,7 @@
 import t, { type Test } from 'tap';
 import { HOUR_MS, MINUTE_MS } from '../../src/base/clock.ts';
 import { changePassword } from '../../src/tenants/own-password.ts';
+import type { SignIn } from '../../src/tenants/sign-in.ts';
 import { hotp, STEP_MS, stepAt } from '../../src/tenants/totp.ts';
 import { type LogLine, listLogger } from '../support/api-harness.ts';
 import { CLIENT, openAccounts, PASSWORD } from './account-stage.ts';
@@ -214,6 +215,53 @@ t.test('codes are throttled like passwords, over all steps', async (t) => {
     if (kinds.at(-1) === 'wait') break;
   }
   t.same(kinds, ['wrong', 'wrong', 'wait'], 'five tries in all: three passwords and two codes');
+});
+
+t.test('the code may come to another node than the password', async (t) => {
+  const { signInElsewhere, begin, code, recovery } = await withSecondStep(t);
+  const step = await begin();
+  const [b, c] = [signInElsewhere(), signInElsewhere()];
+  t.match(await b.withCode({ step, code: '000000' }, CLIENT), { kind: 'wrong' });
+  t.match(await b.withCode({ step, code: code() }, CLIENT), { kind: 'signed_in' });
+  t.match(await b.withCode({ step, code: recovery[0]! }, CLIENT), { kind: 'expired' }, 'good for one sign-in');
+  t.match(await c.withCode({ step, code: code() }, CLIENT), { kind: 'wrong' }, 'and a code is good once at all nodes');
+});
+
+t.test('no other token is a step, and no step that was changed', async (t) => {
+  const { kit, signIn, begin, code, owner } = await withSecondStep(t);
+  const step = await begin();
+  const longLived = kit.knownBrowsers.remember(owner, null).value;
+  const changed = [...step].map((letter, at) => step.slice(0, at) + (letter === 'A' ? 'B' : 'A') + step.slice(at + 1));
+  const ofOtherPassword = kit.secondSteps.begin({ ...owner, passwordHash: '$scrypt$other' });
+  const wrong = [
+    longLived,
+    ofOtherPassword,
+    step.slice(0, -1),
+    `${step}A`,
+    `${step}=`,
+    '',
+    'ü'.repeat(step.length),
+    ...changed,
+  ];
+  for (const text of wrong) {
+    t.match(await signIn.withCode({ step: text, code: code() }, CLIENT), { kind: 'expired' }, text.slice(0, 70));
+  }
+  t.notMatch(Buffer.from(step.slice(1), 'base64url').toString('latin1'), /scrypt/);
+  t.equal(kit.knownBrowsers.recognize(owner, step), null, 'nor is a step a known browser');
+  t.match(await signIn.withCode({ step, code: code() }, CLIENT), { kind: 'signed_in' }, 'none of them was an attempt');
+});
+
+t.test('attempts count at all nodes, and a restart forgets none', async (t) => {
+  const { signInElsewhere, user, tenant, time } = await openAccounts(t);
+  await user(await tenant(), 'jo@acme.test');
+  const tryAt = (node: SignIn, password: string) => node.withPassword({ email: 'jo@acme.test', password }, CLIENT);
+  const nodes = [signInElsewhere(), signInElsewhere()];
+  const kinds = await Promise.all(Array.from({ length: 8 }, (_, at) => tryAt(nodes[at % 2]!, 'x')));
+  t.same(kinds.map(({ kind }) => kind).sort(), [...Array(3).fill('wait'), ...Array(5).fill('wrong')]);
+  t.match(await tryAt(signInElsewhere(), PASSWORD), { kind: 'wait', waitMs: 30_000 });
+  time.now += 30_000;
+  t.match(await tryAt(nodes[0]!, PASSWORD), { kind: 'signed_in' });
+  t.match(await tryAt(nodes[1]!, 'x'), { kind: 'wrong' }, 'the right password has forgiven them everywhere');
 });
 
 t.test('a password that was changed between the steps ends them', async (t) => {

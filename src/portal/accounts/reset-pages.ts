@@ -21,9 +21,9 @@ export function resetPages(accounts: AccountKit): PortalRoute[] {
   ];
 }
 
-function ask(accounts: AccountKit, visit: Visit): PageResult {
+async function ask(accounts: AccountKit, visit: Visit): Promise<PageResult> {
   const email = visit.form.get('email')?.trim() ?? '';
-  const asked = askForReset(accounts, email, visit.client);
+  const asked = await askForReset(accounts, email, visit.client);
   if (asked.kind === 'refused') return askForm(visit, asked.message);
   if (asked.kind === 'wait')
     return askForm(visit, `Too many tries. Wait ${waitingTime(asked.waitMs)}, then try again.`);

@@ -26,7 +26,7 @@ export async function sendComposed(services: MessageServices, visit: VisitOf<'me
   const again = async ({ message }: Pick<Refusal, 'message'>, status = 422) => {
     return view({ title: 'Send a message', status, body: await composeForm(services, visit, message) });
   };
-  const waitSecs = services.waitSecs(visitor.tenant);
+  const waitSecs = await services.waitSecs(visitor.tenant);
   if (waitSecs !== null) return again({ message: `Too many messages within a minute. Retry in ${waitSecs} s.` }, 429);
   const body = readForm(visit);
   if (isRefusal(body)) return again(body);

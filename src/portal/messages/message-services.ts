@@ -18,7 +18,7 @@ export interface MessageServices {
   }>;
   submission: Pick<Submission, 'submit'>;
   /** Counts a message that a person sends; null: go on, else the seconds to wait. */
-  waitSecs(tenant: Tenant): number | null;
+  waitSecs(tenant: Tenant): Promise<number | null>;
   scheduling: Scheduling;
   reads: Pick<PortalReads, 'searchMessages' | 'messageView' | 'messageHtml' | 'messageContent' | 'messageAttachment'>;
   /** In the sandbox: the mail itself has been captured, and can be looked at. */

@@ -21,6 +21,8 @@ import { inboundVerbs } from './verbs/inbound/inbound.ts';
 import { inboundRefusalVerbs } from './verbs/inbound/inbound-refusals.ts';
 import { inboundTrialVerbs } from './verbs/inbound/inbound-trials.ts';
 import { inboundViewVerbs } from './verbs/inbound/inbound-views.ts';
+import { callBucketVerbs } from './verbs/limits/call-buckets.ts';
+import { throttleVerbs } from './verbs/limits/throttles.ts';
 import { eventVerbs } from './verbs/message/events.ts';
 import { suppressionVerbs } from './verbs/message/suppressions.ts';
 import { templateVerbs } from './verbs/message/templates.ts';
@@ -74,6 +76,7 @@ export function driverVerbs(db: Connection): DriverVerbs {
       restoredMailVerbs(db),
     ),
     owners: mergeVerbs(slotVerbs(db), nodeVerbs(db)),
+    limits: mergeVerbs(callBucketVerbs(db), throttleVerbs(db)),
     sources: sourceVerbs(db),
     shaping: mergeVerbs(shapingVerbs(db), pauseVerbs(db), targetVerbs(db)),
     events: eventVerbs(db),

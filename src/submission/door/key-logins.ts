@@ -6,14 +6,17 @@ import { BoundedMap } from '../../base/bounded-map.ts';
 import { type Clock, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../base/clock.ts';
 import { networkOf, siteOf } from '../../base/ip-address.ts';
 import type { RateVerdict } from '../../base/rate-limiter.ts';
+import type { ThrottleRule } from '../../base/throttle-rule.ts';
 import type { SmtpReply } from '../../smtp-listener/smtp-reply.ts';
 import type { StoreVerbs } from '../../store/store.ts';
 import type { Tier } from '../../store/tenants.ts';
 import { parseApiKey, verifyApiKey } from '../../tenants/api-keys.ts';
-import { AttemptThrottle, type Gates, type ThrottleRule, takeAttempt } from '../../tenants/attempt-throttle.ts';
+import { AttemptThrottle, type Gates, takeAttempt } from '../../tenants/attempt-throttle.ts';
 import { whyInactive } from '../../tenants/why-inactive.ts';
 import type { Sender } from '../sender.ts';
 import type { LoginOutcome } from './door-counts.ts';
+
+type CallVerdict = Pick<RateVerdict, 'allowed' | 'retryAfterSecs'>;
 
 export interface KeyLoginOptions {
   store: StoreVerbs<{ keys: 'findApiKey' | 'findApiKeyBySecret' }>;
@@ -21,7 +24,7 @@ export interface KeyLoginOptions {
   /** Open connections per API key. */
   connectionsPerKey: number;
   /** Counts a call of this key, as the API does. */
-  takeCall(keyId: string, tier: Tier): Pick<RateVerdict, 'allowed' | 'retryAfterSecs'>;
+  takeCall(keyId: string, tier: Tier): CallVerdict | Promise<CallVerdict>;
   keyUsed(keyId: string): void;
 }
 
@@ -115,7 +118,7 @@ export class KeyLogins {
     keyUsed(key.id);
     const why = whyInactive(tenant);
     if (why !== null) return inactive(why);
-    const { allowed, retryAfterSecs } = takeCall(key.id, tenant.tier);
+    const { allowed, retryAfterSecs } = await takeCall(key.id, tenant.tier);
     if (allowed) return null;
     const text = `4.7.1 This API key has exceeded its allowed rate; try again in ${retryAfterSecs} s`;
     return { code: 451, text };

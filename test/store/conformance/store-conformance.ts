@@ -18,6 +18,7 @@ import { isolationCases } from './isolation.ts';
 import { keepingCases } from './keeping.ts';
 import { keyUseCases } from './key-uses.ts';
 import { letterCases } from './letters.ts';
+import { limitCases } from './limits.ts';
 import { mailLinkCases } from './mail-links.ts';
 import { memberCases } from './members.ts';
 import { messageSearchCases } from './message-search.ts';
@@ -80,6 +81,7 @@ const GROUPS = {
   'queue: orphans': orphanCases,
   'owners of slots': ownerCases,
   nodes: nodeCases,
+  limits: limitCases,
   'queue: own addresses': sourceAddressCases,
   'queue: after a restore': restoredCases,
   shaping: shapingCases,

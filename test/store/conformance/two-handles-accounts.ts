@@ -3,6 +3,7 @@
 import { DAY_MS } from '../../../src/base/clock.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { T0 } from './harness.ts';
+import { gate } from './limits.ts';
 import { invitationTo, linkFor, sessionOf, signedUp } from './mail-links.ts';
 import { newUser } from './members.ts';
 import { atOnce, countAnswers, rivals } from './rivals.ts';
@@ -169,6 +170,16 @@ export const rivalAccountCases = {
     const answers = await atOnce(handles, 4, ({ domains }) => domains.recordRecheck(claimed!, note));
     t.strictSame(countAnswers(answers), { true: 1, false: 3 });
     t.equal((await bench.store.domains.getDomain(tenant.id, domain.id))?.lastCheckedAt, now);
+  }),
+
+  'attempts at once are all counted, and so is what calls cost': rivals(async (t, bench, handles) => {
+    const gates = [gate(bench.id(), { freeTries: 3 }), gate(bench.id(), { freeTries: 3 })];
+    const taken = await atOnce(handles, 8, ({ limits }) => limits.takeAttempt(gates, T0));
+    t.equal(taken.filter((waitMs) => waitMs === 0).length, 3, taken.join(' '));
+    const [id, other] = [bench.id(), bench.id()];
+    const costs = (at: number) => (at % 2 ? [id, other] : [other, id]).map((one) => ({ id: one, costMs: DAY_MS }));
+    const spent = await atOnce(handles, 8, ({ limits }, at) => limits.spendCalls(costs(at)));
+    t.same(new Set(spent.map(([first]) => Math.ceil(first! / DAY_MS))), new Set([1, 2, 3, 4, 5, 6, 7, 8]));
   }),
 
   'a timer has one leader': rivals(async (t, bench, handles) => {

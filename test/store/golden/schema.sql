@@ -88,6 +88,11 @@ CREATE TABLE broken_tls (
 
 CREATE INDEX broken_tls_expiry ON broken_tls (expires_at);
 
+CREATE TABLE call_buckets (
+ key BLOB PRIMARY KEY,
+ full_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE certificates (
  directory TEXT NOT NULL,
  names TEXT NOT NULL,
@@ -710,6 +715,15 @@ CREATE TABLE tenants (
  bounces_domain TEXT,
  created_at INTEGER NOT NULL
 , content_days INTEGER) STRICT, WITHOUT ROWID;
+
+CREATE TABLE throttles (
+ key BLOB PRIMARY KEY,
+ count INTEGER NOT NULL,
+ open_at INTEGER NOT NULL,
+ forgotten_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX throttles_forgotten ON throttles (forgotten_at);
 
 CREATE TABLE timers (
  name TEXT PRIMARY KEY,

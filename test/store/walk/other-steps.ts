@@ -5,6 +5,7 @@ import type { Domain } from '../../../src/store/domains.ts';
 import { BEFORE_ALL_LANES } from '../../../src/store/queue.ts';
 import type { LanesTarget, QueueTarget } from '../../../src/store/shaping.ts';
 import type { User } from '../../../src/store/tenants.ts';
+import { gate } from '../conformance/limits.ts';
 import { isWaiting } from './message-steps.ts';
 import type { ModelMessage } from './model.ts';
 import { GROUPS } from './tenant-steps.ts';
@@ -462,7 +463,21 @@ async function nodes(walk: Walk): Promise<void> {
   walk.same((await owners.readClock()) > 0, true, 'readClock');
 }
 
+async function limits(walk: Walk): Promise<void> {
+  const { limits } = walk.store;
+  const gates = [gate('one'), gate('two')];
+  const [first, second] = [await limits.takeAttempt(gates, walk.now), await limits.takeAttempt(gates, walk.now)];
+  walk.same([first, second], [0, 0], 'takeAttempt');
+  walk.same((await limits.takeAttempt(gates, walk.now)) > 0, true, 'takeAttempt, once too often');
+  await limits.settleAttempt({ forgiven: [gates[0]!.key], refunded: [gates[1]!.key] });
+  walk.same(await limits.forgottenBeyond(1), null, 'forgottenBeyond');
+  walk.same(await limits.eraseAttempts(walk.now + DAY_MS, 10), 1, 'eraseAttempts');
+  walk.same((await limits.spendCalls([{ id: walk.id(), costMs: 0 }])).length, 1, 'spendCalls');
+  walk.same(await limits.eraseFullBuckets(10), 1, 'eraseFullBuckets');
+}
+
 export const otherSteps: readonly Step[] = [
+  { name: 'limits', weight: 0.2, run: limits },
   { name: 'nodes', weight: 0.2, run: nodes },
   { name: 'leadTimer', run: leadTimer },
   { name: 'keys', weight: 0.5, run: keys },

@@ -1,6 +1,9 @@
-// Whatever comes to one of two daemons counts at both: webhooks, returned mail, portal sessions, keys that are revoked.
+// Whatever comes to one of two daemons counts at both: webhooks, returned mail, portal sessions, sign-ins,
+// keys that are revoked.
 import t from 'tap';
+import { decodeBase32 } from '../../../src/base/base32.ts';
 import { composeDsn } from '../../../src/protocol/mail/dsn.ts';
+import { hotp, stepAt } from '../../../src/tenants/totp.ts';
 import { startNodes, type TestNode } from '../../support/nodes.ts';
 import { PortalVisitor } from '../../support/portal.ts';
 import { postgresMissing } from '../../support/postgres-server.ts';
@@ -17,6 +20,13 @@ const SETTINGS = {
 
 async function smtpPortOf({ daemon }: TestNode): Promise<number> {
   return Number((await daemon.logged({ msg: 'ready' })).smtp_port);
+}
+
+/** The browser of `same`, if that is given. */
+function visitorAt({ daemon }: TestNode, same?: PortalVisitor): PortalVisitor {
+  const visitor = new PortalVisitor(`http://127.0.0.1:${daemon.httpPort}`);
+  for (const [name, value] of same?.cookies ?? []) visitor.cookies.set(name, value);
+  return visitor;
 }
 
 t.test('two daemons, and whom one asks makes no difference', { skip: postgresMissing() }, async (t) => {
@@ -78,11 +88,9 @@ t.test('two daemons, and whom one asks makes no difference', { skip: postgresMis
   await t.test('who has signed in at one is signed in at both', async (t) => {
     const whose = ['--tenant', sender.tenantId, '--role', 'owner', '--email', 'owner@acme.test'];
     const { password } = await a.postrider.json('user', 'create', ...whose);
-    const visitor = new PortalVisitor(`http://127.0.0.1:${a.daemon.httpPort}`);
+    const visitor = visitorAt(a);
     await visitor.signIn({ email: 'owner@acme.test', password: String(password) });
-    const other = new PortalVisitor(`http://127.0.0.1:${b.daemon.httpPort}`);
-    for (const [name, value] of visitor.cookies) other.cookies.set(name, value);
-    const page = await other.get('/portal/messages');
+    const page = await visitorAt(b, visitor).get('/portal/messages');
     t.match(page.title, /^Messages/);
   });
 
@@ -99,6 +107,39 @@ t.test('two daemons, and whom one asks makes no difference', { skip: postgresMis
     const drained = await visitor.get('/portal/operator/nodes');
     t.match((await visitor.submit(drained, '/portal/operator/nodes/resume')).text, 'a takes its share again');
     await until('a has some', async () => /a \S+ alive 8/.test((await visitor.get('/portal/operator/nodes')).text));
+  });
+
+  await t.test('a code at one completes the sign-in that began with the password at the other', async (t) => {
+    const email = 'second@acme.test';
+    const whose = ['--tenant', sender.tenantId, '--role', 'member', '--email', email];
+    const login = { email, password: String((await a.postrider.json('user', 'create', ...whose)).password) };
+    const at = '/portal/account/second-step';
+    const visitor = visitorAt(a);
+    await visitor.signIn(login);
+    const shown = await visitor.submit(await visitor.get(at), `${at}/begin`, { password: login.password });
+    const secret = decodeBase32(/([A-Z2-7]{4} ?){8}/.exec(shown.text)![0].replaceAll(' ', ''))!;
+    const on = await visitor.submit(shown, `${at}/confirm`, { code: hotp(secret, stepAt(Date.now())) });
+    const recovery = /[a-z2-7]{4}(-[a-z2-7]{4}){3}/.exec(on.source)![0];
+    const guest = visitorAt(a);
+    const asked = await guest.signIn(login);
+    t.match(asked.title, /^Second step/);
+    const other = visitorAt(b, guest);
+    const entered = await other.submit(asked, '/portal/sign-in/code', { code: recovery });
+    t.match(entered.text, /recovery code; 9 are left/);
+    t.match(await other.get('/portal/account'), { title: /^Your account/ });
+  });
+
+  await t.test('wrong passwords count at both', async (t) => {
+    const login = { email: 'guessed@acme.test', password: 'wrong' };
+    const answers: string[] = [];
+    for (let attempt = 0; attempt < 6; attempt++) {
+      answers.push((await visitorAt(attempt % 2 ? b : a).signIn(login)).text);
+    }
+    t.same(
+      answers.map((text) => /Too many tries/.test(text)),
+      [false, false, false, false, false, true],
+    );
+    t.match((await visitorAt(a).signIn(login)).text, /Too many tries/);
   });
 
   await t.test('a key that is revoked at one sends no more at the other within a second', async (t) => {

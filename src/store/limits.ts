@@ -1,0 +1,40 @@
+// Contract: limits that hold over all nodes that share a store: how often keys may call, and how often people may try to
+// sign in or make the service send mail. Keys of throttles are hashes of what they count for.
+
+import type { ThrottleRule } from '../base/throttle-rule.ts';
+
+/** What calls have cost: the time in which their bucket earns as much. */
+export interface Spending {
+  /** A UUID, of an API key or a tenant. */
+  id: string;
+  costMs: number;
+}
+
+export interface CallBucketStore {
+  /**
+   * Takes from each bucket, below zero if need be. Returns for each in how many milliseconds it is full again, by the
+   * store's clock. No ID may be named twice.
+   */
+  spendCalls(spendings: readonly Spending[]): Promise<number[]>;
+  /** Erases up to `limit` buckets that are full; returns how many. */
+  eraseFullBuckets(limit: number): Promise<number>;
+}
+
+export interface Gate {
+  key: Buffer;
+  rule: ThrottleRule;
+}
+
+export interface ThrottleStore {
+  /**
+   * 0: the attempt is allowed, and counted at each gate; otherwise for how long the last of them is closed, and nothing is
+   * counted. One transaction, so that concurrent attempts can't pass together.
+   */
+  takeAttempt(gates: readonly Gate[], now: number): Promise<number>;
+  /** Forgets the attempts at some gates, and takes back one attempt at others, after which those are open. */
+  settleAttempt(settled: { forgiven: readonly Buffer[]; refunded: readonly Buffer[] }): Promise<void>;
+  /** All but `kept` gates are forgotten by this time; null: there are not that many. */
+  forgottenBeyond(kept: number): Promise<number | null>;
+  /** Erases up to `limit` gates that are forgotten by then; returns how many. */
+  eraseAttempts(forgottenBy: number, limit: number): Promise<number>;
+}

@@ -1,0 +1,97 @@
+// Conformance: limits over all nodes: buckets of calls, and throttles of attempts.
+import { createHash } from 'node:crypto';
+import type { Test } from 'tap';
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../src/base/clock.ts';
+import type { ThrottleRule } from '../../../src/base/throttle-rule.ts';
+import type { Gate } from '../../../src/store/limits.ts';
+import { type Bench, T0 } from './harness.ts';
+
+const RULE: ThrottleRule = {
+  freeTries: 2,
+  firstWaitMs: SECOND_MS,
+  longestWaitMs: 3 * SECOND_MS,
+  forgetAfterMs: HOUR_MS,
+};
+
+export function gate(name: string, change: Partial<ThrottleRule> = {}): Gate {
+  return { key: createHash('sha256').update(name).digest(), rule: { ...RULE, ...change } };
+}
+
+export const limitCases = {
+  'what calls cost adds up, and a bucket fills again by the clock of the store': async (t: Test, bench: Bench) => {
+    const { limits, owners } = bench.store;
+    const [id, other] = [bench.id(), bench.id()];
+    const start = await owners.readClock();
+    t.strictSame(await limits.spendCalls([{ id, costMs: 100_000 }]), [100_000]);
+    const [ofOther, ofBoth] = await limits.spendCalls([
+      { id: other, costMs: 7 },
+      { id, costMs: 50_000 },
+    ]);
+    t.equal(ofOther, 7, 'in the order of the question');
+    const passedMs = (await owners.readClock()) - start;
+    t.ok(ofBoth! <= 150_000 && ofBoth! >= 150_000 - passedMs, `${ofBoth} after ${passedMs} ms`);
+    t.strictSame(await limits.spendCalls([]), []);
+  },
+
+  'a full bucket is erased': async (t: Test, bench: Bench) => {
+    const { limits } = bench.store;
+    const id = bench.id();
+    await limits.spendCalls([
+      { id, costMs: DAY_MS },
+      { id: bench.id(), costMs: 0 },
+      { id: bench.id(), costMs: 0 },
+    ]);
+    t.equal(await limits.eraseFullBuckets(1), 1);
+    t.equal(await limits.eraseFullBuckets(10), 1);
+    t.equal(await limits.eraseFullBuckets(10), 0);
+    t.ok((await limits.spendCalls([{ id, costMs: 0 }]))[0]! > HOUR_MS, 'the other one is as it was');
+  },
+
+  'some attempts are free, then each waits longer': async (t: Test, bench: Bench) => {
+    const { limits } = bench.store;
+    const [one, other] = [gate('one'), gate('other')];
+    const waits = [];
+    for (let now = T0; waits.length < 5; now += waits.at(-1)!) {
+      waits.push(await limits.takeAttempt([one], now));
+      if (waits.at(-1) === 0) waits.push(await limits.takeAttempt([one], now));
+    }
+    t.strictSame(waits, [0, 0, 1000, 0, 2000], 'the second was the last free one');
+    t.equal(await limits.takeAttempt([other], T0), 0, 'others do not wait');
+  },
+
+  'an attempt that one gate refuses counts at none': async (t: Test, bench: Bench) => {
+    const { limits } = bench.store;
+    const [shut, free] = [gate('shut', { freeTries: 1 }), gate('free')];
+    t.equal(await limits.takeAttempt([shut], T0), 0);
+    for (let time = 0; time < 3; time++) t.equal(await limits.takeAttempt([free, shut], T0), 1000);
+    t.strictSame([await limits.takeAttempt([free], T0), await limits.takeAttempt([free], T0)], [0, 0]);
+  },
+
+  'attempts are forgotten, forgiven, or taken back': async (t: Test, bench: Bench) => {
+    const { limits } = bench.store;
+    const gates = [gate('a'), gate('b'), gate('c')];
+    for (let time = 0; time < 2; time++) t.equal(await limits.takeAttempt(gates, T0), 0);
+    await limits.settleAttempt({ forgiven: [gates[0]!.key], refunded: [gates[1]!.key, gate('unknown').key] });
+    const tries = async (at: number, now = T0) => {
+      let free = 0;
+      while (free < 5 && (await limits.takeAttempt([gates[at]!], now)) === 0) free++;
+      return free;
+    };
+    t.strictSame([await tries(0), await tries(1), await tries(2)], [2, 1, 0]);
+    t.equal(await limits.takeAttempt([gates[2]!], T0 + 1000), 0);
+    t.equal(await tries(2, T0 + 1000 + HOUR_MS), 2, 'an hour after the last one');
+  },
+
+  'gates that are forgotten are erased, and the oldest beyond a number': async (t: Test, bench: Bench) => {
+    const { limits } = bench.store;
+    for (let n = 0; n < 5; n++) await limits.takeAttempt([gate(`${n}`)], T0 + n * MINUTE_MS);
+    t.equal(await limits.forgottenBeyond(5), null);
+    const beyond = await limits.forgottenBeyond(3);
+    t.equal(beyond, T0 + MINUTE_MS + HOUR_MS);
+    t.equal(await limits.eraseAttempts(T0 + HOUR_MS - 1, 10), 0);
+    t.equal(await limits.eraseAttempts(beyond!, 1), 1);
+    t.equal(await limits.eraseAttempts(beyond!, 10), 1);
+    t.equal(await limits.forgottenBeyond(3), null);
+    t.equal(await limits.forgottenBeyond(2), T0 + 2 * MINUTE_MS + HOUR_MS);
+  },
+};
