@@ -62,8 +62,7 @@ export interface SchedulerKit {
   pausesMs(): number[];
 }
 
-// A safety net for lost notices: mail made due by other means (another process, a tenant that became
-// active) starts no later than this.
+// A safety net for lost notices: mail that became due otherwise starts no later than this.
 const RECONCILE_EVERY_MS = MINUTE_MS;
 const AFTER_STORE_FAULT_MS = SECOND_MS;
 const GROUPS_PER_TURN = 200;

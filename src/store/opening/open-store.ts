@@ -6,7 +6,7 @@ import type { Inspection } from '../inspection.ts';
 import type { CourierReads, PortalReads } from '../reads.ts';
 import type { ServerFacts } from '../server-facts.ts';
 import type { Store } from '../store.ts';
-import type { GroupStats } from '../verbs.ts';
+import type { GroupStats } from '../verb-kinds.ts';
 
 /** For a command, in its own process: nothing runs beside the calls. Brings an older schema up to date, like the next. */
 export async function openStore(address: StoreAddress): Promise<Store> {

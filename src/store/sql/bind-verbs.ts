@@ -1,7 +1,8 @@
 // Turns the driver's work into the store's verbs. The table says how each verb is run, so it need not be started
 // to find out.
 import type { Namespace, Verbs } from '../store.ts';
-import { VERBS, type VerbKind } from '../verbs.ts';
+import type { VerbKind } from '../verb-kinds.ts';
+import { VERBS } from '../verbs.ts';
 import type { Steps } from './steps.ts';
 import type { Work } from './transaction.ts';
 

@@ -3,7 +3,7 @@
 // it wrote.
 import { Fault } from '../../base/errors.ts';
 import { HostedThread } from '../../base/worker-host.ts';
-import type { GroupStats } from '../verbs.ts';
+import type { GroupStats } from '../verb-kinds.ts';
 import { CHECKPOINT_LIMITS, type CheckpointLimits } from './engine/checkpoint-plan.ts';
 import { storeFault } from './engine/database-fault.ts';
 import { Listeners } from './engine/due-notices.ts';

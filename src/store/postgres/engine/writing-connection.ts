@@ -7,7 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Fault } from '../../../base/errors.ts';
 import { GroupSums } from '../../sql/group-sums.ts';
 import type { Steps } from '../../sql/steps.ts';
-import type { GroupStats, WritingKind } from '../../verbs.ts';
+import type { GroupStats, WritingKind } from '../../verb-kinds.ts';
 import { type CacheView, type ConfigCache, NO_CACHE } from './config-cache.ts';
 import { isConflict, isConnectionLost, isDuplicate, isOutdatedPlan, storeFault } from './database-fault.ts';
 import type { Session } from './session.ts';

@@ -1,7 +1,7 @@
 // Messages between the main thread and the writer thread. As objects, not as bytes from `v8.serialize`: its
 // serializers keep all that they have written or read until the next major collection.
 import { Fault } from '../../../base/errors.ts';
-import type { GroupStats } from '../../verbs.ts';
+import type { GroupStats } from '../../verb-kinds.ts';
 import type { CheckpointLimits } from './checkpoint-plan.ts';
 
 export interface WriterTask {

@@ -8,7 +8,7 @@ import { Fault } from '../../../base/errors.ts';
 import { GroupSums } from '../../sql/group-sums.ts';
 import type { Query, RowShape, Steps } from '../../sql/steps.ts';
 import type { Connection } from '../../sql/transaction.ts';
-import type { GroupStats, WritingKind } from '../../verbs.ts';
+import type { GroupStats, WritingKind } from '../../verb-kinds.ts';
 import { isGroupFatal, readOrFault, storeFault } from './database-fault.ts';
 import { GroupPace } from './group-pace.ts';
 import { ReadCache } from './read-cache.ts';

@@ -7,7 +7,7 @@ import { parseServerAddress } from '../../../../src/store/postgres/engine/server
 import { Statements } from '../../../../src/store/postgres/engine/statements.ts';
 import { openPostgresStore } from '../../../../src/store/postgres/open.ts';
 import type { ClaimedMessage } from '../../../../src/store/queue.ts';
-import type { GroupStats } from '../../../../src/store/verbs.ts';
+import type { GroupStats } from '../../../../src/store/verb-kinds.ts';
 import { Bench, dueAgainFrom, T0 } from '../../../store/conformance/harness.ts';
 import { resultOf, webhookOf } from '../../../store/conformance/webhook-deliveries.ts';
 import { type PostgresServer, postgresMissing, startPostgres } from '../../../support/postgres-server.ts';
