@@ -2,6 +2,7 @@
 import os from 'node:os';
 import type { Clock } from '../base/clock.ts';
 import type { ClosingStack } from '../base/closing-stack.ts';
+import { LeaseEnd, monotonicMs } from '../base/lease-end.ts';
 import { programVersion } from '../base/program-version.ts';
 import type { Config } from '../config/keys.ts';
 import { ResultJournal } from '../delivery/outcome/result-journal.ts';
@@ -65,8 +66,7 @@ async function shareSlots(
 ): Promise<{ ownership: Ownership; keeper: SlotKeeper }> {
   const node = { node: name, version: programVersion(), startedAt: clock.now() };
   await joinNodes({ store, clock, log, noteFile: folder.nodeNote }, node);
-  const monotonicMs = () => performance.now();
-  const ownership = new Ownership([], monotonicMs);
+  const ownership = new Ownership([], new LeaseEnd());
   const onNamesake = (reason: string) => {
     log.error({}, `the daemon stops: ${reason}`);
     setImmediate(() => {

@@ -67,7 +67,7 @@ export interface DeliveryKit {
   ids: IdSource;
   random: () => number;
   log: Logger;
-  courier: Omit<CourierPoolSettings, 'mtaSts' | 'tellsStages'>;
+  courier: Omit<CourierPoolSettings, 'mtaSts' | 'tellsStages' | 'leaseEnd'>;
   /** How MTA-STS policies are fetched: port 443 and Node's root certificates except in tests. Null: not at all. */
   mtaSts: { port: number; ca?: string } | null;
   /** How stuck courier threads are detected; for tests. */
@@ -213,9 +213,14 @@ function openScheduler(kit: DeliveryKit, opened: Pick<SchedulerKit, SchedulerPar
 }
 
 function openCouriers(kit: DeliveryKit): CourierPool {
-  const { store, clock, log } = kit;
+  const { store, ownership, clock, log } = kit;
   return openCourierPool(
-    { ...kit.courier, mtaSts: kit.mtaSts !== null, tellsStages: kit.onRecorded !== undefined },
+    {
+      ...kit.courier,
+      mtaSts: kit.mtaSts !== null,
+      tellsStages: kit.onRecorded !== undefined,
+      ...(ownership.lease && { leaseEnd: ownership.lease.memory }),
+    },
     {
       ...kit.pool,
       threads: kit.threads,

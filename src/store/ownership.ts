@@ -1,5 +1,6 @@
 // The slots that this process works in. They change while it runs, where several nodes share a store: it takes over those of
 // a dead node, hands some over, and has none from the moment on in which its leases may be another's.
+import type { LeaseEnd } from '../base/lease-end.ts';
 import { FIRST_SLOT, type Owner } from './owners.ts';
 
 export interface OwnershipListener {
@@ -12,14 +13,14 @@ export interface OwnershipListener {
 export class Ownership {
   readonly #owners: Map<number, Owner>;
   readonly #listeners: OwnershipListener[] = [];
-  readonly #monotonicMs: () => number;
-  #endsAt = Number.POSITIVE_INFINITY;
+  /** Null: what it holds is its own until its process ends. */
+  readonly lease: LeaseEnd | null;
   #turn = 0;
   #elsewhere: readonly number[] = [];
 
-  constructor(owners: readonly Owner[], monotonicMs = () => performance.now()) {
+  constructor(owners: readonly Owner[], lease: LeaseEnd | null = null) {
     this.#owners = bySlot(owners);
-    this.#monotonicMs = monotonicMs;
+    this.lease = lease;
   }
 
   get all(): readonly Owner[] {
@@ -46,9 +47,9 @@ export class Ownership {
     this.#listeners.push(listener);
   }
 
-  /** By the clock that was given: from then on it holds nothing, unless this was called again. */
+  /** By the clock of its lease: from then on it holds nothing, unless this was called again. */
   holdUntil(endsAt: number): void {
-    this.#endsAt = endsAt;
+    this.lease?.set(endsAt);
   }
 
   gain(owners: readonly Owner[]): void {
@@ -64,6 +65,7 @@ export class Ownership {
 
   lose(slots: readonly number[]): void {
     const lost = slots.filter((slot) => this.#owners.delete(slot));
+    if (lost.length > 0) this.lease?.noteLoss();
     if (lost.length > 0) for (const listener of this.#listeners) listener.lost?.(lost);
   }
 
@@ -73,7 +75,7 @@ export class Ownership {
   }
 
   #isOver(): boolean {
-    return this.#endsAt !== Number.POSITIVE_INFINITY && this.#monotonicMs() >= this.#endsAt;
+    return this.lease?.isOver ?? false;
   }
 }
 

@@ -2,6 +2,7 @@
 import path from 'node:path';
 import { mock } from 'node:test';
 import t, { type Test } from 'tap';
+import { LeaseEnd } from '../../src/base/lease-end.ts';
 import { LEASE_MS, SlotKeeper } from '../../src/daemon/slot-keeper.ts';
 import { silentLogger } from '../../src/observe/log.ts';
 import { Ownership } from '../../src/store/ownership.ts';
@@ -28,7 +29,7 @@ class Cluster {
     const store = await openSqliteStore({ file: this.#file });
     this.#t.teardown(() => store.close());
     const monotonicMs = () => this.clock.now;
-    const ownership = new Ownership([], monotonicMs);
+    const ownership = new Ownership([], new LeaseEnd(monotonicMs));
     const heard: string[] = [];
     ownership.listen({
       gained: (slots) => heard.push(`gained ${slots}`),

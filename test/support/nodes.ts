@@ -18,7 +18,7 @@ export interface Nodes extends Omit<World, 'postrider'> {
   url: string;
   nodes: TestNode[];
   /** One more machine; its daemon is not started. */
-  install(name: string): Installation;
+  install(name: string, settings?: Settings): Installation;
 }
 
 export async function startNodes(
@@ -31,7 +31,8 @@ export async function startNodes(
   const settingsOf = (node: string) => ({ ...settings, store: { url, node }, secrets: { master_key: MASTER_KEY } });
   const [first, ...others] = names;
   const { dns, sink, postrider } = await startWorld(t, { settings: settingsOf(first) });
-  const installNode = (name: string) => install(t, { dns, smtpPort: sink.port, settings: settingsOf(name) });
+  const installNode = (name: string, more: Settings = {}) =>
+    install(t, { dns, smtpPort: sink.port, settings: { ...settingsOf(name), ...more } });
   const nodes: TestNode[] = [];
   for (const installation of [postrider, ...others.map((name) => installNode(name))]) {
     nodes.push({ postrider: installation, daemon: await installation.serve() });

@@ -28,6 +28,8 @@ export interface CourierSettings {
   timeoutFactor: number;
   /** Whether results come with the times of their stages, for traces. */
   tellsStages: boolean;
+  /** Of `LeaseEnd`: once it is over, no message is completed. Missing: it never is. */
+  leaseEnd?: SharedArrayBuffer;
   /** How often sessions report progress; a fraction of the silence after which one is stuck. */
   heartbeatMs: number;
 }

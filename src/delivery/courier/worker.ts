@@ -5,6 +5,7 @@ import { platform, setPriority } from 'node:os';
 import { createSecureContext } from 'node:tls';
 import { parentPort, workerData } from 'node:worker_threads';
 import { systemClock } from '../../base/clock.ts';
+import { LeaseEnd, monotonicMs } from '../../base/lease-end.ts';
 import { BatchPerTick } from '../../base/per-tick.ts';
 import { Vault } from '../../base/vault.ts';
 import { loadPrivateKey } from '../../protocol/mail/dkim-key.ts';
@@ -67,6 +68,8 @@ const security: TransportSecurity = {
 const announcements = new Announcements(systemClock.now);
 const timeouts = scaleTimeouts(settings.timeoutFactor);
 
+const lease = settings.leaseEnd ? new LeaseEnd(monotonicMs, settings.leaseEnd) : null;
+
 const connectorFrom = ({ source, skipped }: SessionPlan, { dial }: Activity, stages: StageTimes | null): Connector => ({
   port: settings.smtpPort,
   whySkipped: (ip) => (skipped?.ips.includes(ip) ? skipped.reason : null),
@@ -82,6 +85,7 @@ const connectorFrom = ({ source, skipped }: SessionPlan, { dial }: Activity, sta
       timeouts,
       dial,
       ...(stages && { onStage: stages.note }),
+      ...(lease && { fence: () => lease.begin() }),
     }),
 });
 

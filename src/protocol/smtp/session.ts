@@ -31,6 +31,8 @@ export interface SessionOptions {
   signal?: AbortSignal;
   /** Called when a stage is over, of the introduction or of a message. */
   onStage?(stage: SmtpStage): void;
+  /** Called when a message begins: whether it may still be sent is asked before its final dot. */
+  fence?(): () => boolean;
 }
 
 export type OpenResult =
@@ -78,7 +80,7 @@ export async function openSession(options: SessionOptions): Promise<OpenResult> 
   const startedAt = clock.now();
   const timeouts = { ...DEFAULT_TIMEOUTS, ...options.timeouts };
   const { localAddress, secureContext } = options;
-  const onStage = options.onStage?.bind(options);
+  const [onStage, fence] = [options.onStage?.bind(options), options.fence?.bind(options)];
   const plan = { ...options, localAddress, secureContext, signal, dial, timeouts, onStage };
 
   let result = await introduce(plan);
@@ -96,7 +98,10 @@ export async function openSession(options: SessionOptions): Promise<OpenResult> 
     const peer = describe(connection, { startedAt, stage: result.stage, replyOrReason: result.reply ?? result.why });
     return { kind: 'failed', peer: withFailure(peer, tlsFailure), tlsFailure, tlsTrouble: result.tlsTrouble };
   }
-  return { kind: 'open', session: new SmtpSession(result, { connection, timeouts, tlsFailure, tlsBroken, onStage }) };
+  return {
+    kind: 'open',
+    session: new SmtpSession(result, { connection, timeouts, tlsFailure, tlsBroken, onStage, fence }),
+  };
 }
 
 /** One message at a time. Created by `openSession`. */
@@ -113,6 +118,7 @@ export class SmtpSession {
   readonly #connection: Connection;
   readonly #timeouts: SmtpTimeouts;
   readonly #onStage: SessionContext['onStage'];
+  readonly #fence: SessionContext['fence'];
   #busy = false;
   #closing = false;
   /** After a rejection the server may still have an open transaction. */
@@ -130,6 +136,7 @@ export class SmtpSession {
     this.#connection = context.connection;
     this.#timeouts = context.timeouts;
     this.#onStage = context.onStage;
+    this.#fence = context.fence;
   }
 
   /** Whether another message may be sent: false as soon as the server left or sent an unsolicited reply. */
@@ -182,6 +189,7 @@ export class SmtpSession {
       reset: this.#needsReset && !announced,
       following: () => this.#announce(next()),
       onStage: this.#onStage,
+      mayEnd: this.#fence?.(),
     };
     const verdict = await runTransaction(this.#wire, transaction).finally(() => {
       leave();
@@ -253,6 +261,7 @@ interface SessionContext {
   tlsFailure: string | null;
   tlsBroken: boolean;
   onStage: ((stage: SmtpStage) => void) | undefined;
+  fence: (() => () => boolean) | undefined;
 }
 
 interface Moment {

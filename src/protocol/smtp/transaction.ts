@@ -38,6 +38,8 @@ export interface Transaction {
   following(): Envelope | null;
   /** Called when a stage is over. */
   onStage?: ((stage: SmtpStage) => void) | undefined;
+  /** Asked before the final dot. False: it is not sent, and the connection is closed. */
+  mayEnd?: (() => boolean) | undefined;
 }
 
 export type Verdict =
@@ -131,8 +133,12 @@ async function transmit(wire: Wire, transaction: Transaction): Promise<Verdict> 
     if ('kind' in written) return written;
     ({ rest, end } = written);
   }
-  // The last check before the message may be accepted.
+  // The last checks before the message may be accepted.
   if (!wire.quiet) return await interrupted(wire, timeouts);
+  if (transaction.mayEnd && !transaction.mayEnd()) {
+    wire.lose(FENCED_OFF);
+    return lost('data', FENCED_OFF);
+  }
   wire.writePair(rest, Buffer.concat([end, commandsBehind(transaction)]));
 
   const received = await wire.readReply(timeouts.dotMs);
@@ -203,6 +209,8 @@ function refused(wire: Wire, stage: SmtpStage, reply: Reply): Verdict {
   if (reply.code === 421) wire.lose('the server is closing the session');
   return { kind: 'refused', stage, reply };
 }
+
+const FENCED_OFF = 'it was broken off: this daemon was silent for too long, and another one may send the message';
 
 type LostVerdict = Extract<Verdict, { kind: 'lost' }>;
 

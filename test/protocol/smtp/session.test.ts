@@ -59,6 +59,35 @@ t.test('421 while idle is noticed before the next message', async (t) => {
   t.equal(peer.bodies.length, 1);
 });
 
+t.test('a message that may not be sent any more is broken off before its final dot', async (t) => {
+  let begun = 0;
+  let mayEnd = true;
+  const fence = () => {
+    begun++;
+    return () => mayEnd;
+  };
+  const script: PeerScript = async (c) => {
+    await c.welcome('PIPELINING');
+    await c.takeMessage();
+    c.say('250 ok');
+    await c.hearCommands();
+    mayEnd = false;
+    c.say('250 ok', '250 ok', '354 go on');
+    await c.closed();
+    c.assertQuiet();
+  };
+  const { peer, session } = await openTo(t, script, { fence });
+  t.equal((await session.send(letter)).kind, 'accepted');
+  t.match(await session.send(letter), {
+    kind: 'lost',
+    afterDot: false,
+    peer: { stage: 'data', smtpCode: null, response: /broken off.*another one may send the message/ },
+  });
+  t.equal(begun, 2);
+  t.equal(peer.bodies.length, 1, 'the server has not got the second one');
+  t.equal(session.usable, false);
+});
+
 t.test('a server that hangs up while idle', async (t) => {
   const { session } = await openTo(t, async (c) => {
     await c.welcome();
