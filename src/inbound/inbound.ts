@@ -23,7 +23,7 @@ export interface InboundKit {
   listen: Pick<ListenerOptions, 'host' | 'port' | 'name' | 'limits'> & {
     tls?: TlsFiles | TlsSource;
   };
-  store: Pick<Store, 'inbound'> &
+  store: Pick<Store, 'inbound' | 'notices'> &
     StoreVerbs<{ domains: 'findVerifiedHolder'; suppressions: 'forgetExpiredSuppressions' }>;
   ownership: Ownership;
   resolver: Resolver;
@@ -95,14 +95,23 @@ export async function startInbound(kit: InboundKit): Promise<Inbound> {
     ids,
     log,
     refusal: kit.refusal,
-    onKept: () => processor.notice(),
+    onKept(slot) {
+      if (slot === undefined || kit.ownership.of(slot)) processor.notice();
+      else store.notices.tellInbound();
+    },
     ...(kit.onReceived && { onReceived: kit.onReceived }),
   });
   await processor.start();
+  // Not after the last one that is known: another node's commits come in an order of their own.
+  const rescan = () => processor.rescan();
+  store.notices.listen({ inboundWaits: rescan, missed: rescan });
   return {
     smtpPort: listener.port,
     timers: [{ name: 'old inbound mail', periodMs: HOUR_MS, run: () => forgetOld(kit) }],
-    rescan: () => processor.rescan(),
+    rescan() {
+      processor.rescan();
+      store.notices.tellInbound();
+    },
     async close() {
       await listener.close();
       await processor.stop();

@@ -13,7 +13,8 @@ import type { Received, Refusal } from './reception.ts';
 export interface MailKeeperKit {
   store: StoreVerbs<{ inbound: 'keepInbound' | 'noteRefusedInbound' }>;
   /** Called when a mail was stored. */
-  onKept(): void;
+  /** In a slot of this node's, or of another one. */
+  onKept(slot: number | undefined): void;
   /** Called with the outcome of each mail that was received up to its final dot, or cut off before. */
   onReceived?(outcome: ReceptionOutcome): void;
   clock: Clock;
@@ -72,7 +73,7 @@ export class MailKeeper {
       );
     }
     onReceived?.(isCut ? 'cut' : 'kept');
-    onKept();
+    onKept(mail.slot);
     return { code: 250, text: `2.0.0 Ok: kept as ${mail.id}` };
   }
 

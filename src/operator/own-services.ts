@@ -11,6 +11,7 @@ import { hasServiceIdentity, loadServiceIdentity } from '../domains/service-iden
 import { NOTHING_BEGUN } from '../events/end-waiting.ts';
 import { silentLogger } from '../observe/log.ts';
 import type { Store } from '../store/store.ts';
+import type { LaneNotice } from '../store/submissions.ts';
 import { createScheduling } from '../submission/schedule.ts';
 import { createServiceMail, type Notice, notifyByMail } from '../submission/service-mail.ts';
 import { createOwnerNotices } from '../tenants/owner-notices.ts';
@@ -39,10 +40,12 @@ export async function withOwnServices<T>(
   return withOwnStore(folder, async (store) => {
     const clock = systemClock;
     const ids = new IdSource();
-    const queue = await storeQueueControl({ store, clock, ids, config, log: silentLogger });
+    // Where several daemons share the store, others run.
+    const tellLanes = (lanes: readonly LaneNotice[]) => store.notices.tellLanes(lanes.map(({ slot }) => slot));
+    const queue = await storeQueueControl({ store, clock, ids, config, log: silentLogger }, tellLanes);
     const inUse = await secretsInUse(config);
     const vault = () => new Vault(loadMasterKeys(config, { inUse, warn: say }));
-    const notifyOwners = waitingNotices(config, { store, clock, ids, vault });
+    const notifyOwners = waitingNotices(config, { store, clock, ids, vault, onAccepted: tellLanes });
     const isSandbox = fs.existsSync(folder.captured);
     const services: OperatorServices = {
       store,
@@ -68,7 +71,7 @@ export async function withOwnServices<T>(
         ownDomains(config, { store, vault: { seal: (...secret) => vault().seal(...secret) }, clock, ids, isSandbox }),
       tenantChanged: () => {},
       receiverTrusted: () => {},
-      inboundWaits: () => {},
+      inboundWaits: () => store.notices.tellInbound(),
     };
     try {
       return await work(services);
@@ -92,10 +95,11 @@ function ownDomains(config: Config, { isSandbox, ...parts }: DomainParts): Domai
 
 type NoticeParts = Pick<OperatorServices, 'clock' | 'ids' | 'vault'> & {
   store: Pick<Store, 'accounts' | 'tenants' | 'domains' | 'submissions' | 'upkeep' | 'platformKeys'>;
+  onAccepted(lanes: readonly LaneNotice[]): void;
 };
 
 /** Mails to owners wait in the queue for the next daemon. Before the first one there is no identity to send as. */
-function waitingNotices({ service, delivery }: Config, { store, clock, ids, vault }: NoticeParts) {
+function waitingNotices({ service, delivery }: Config, { store, clock, ids, vault, onAccepted }: NoticeParts) {
   const dkim = { domain: service.dkim_domain, selector: service.dkim_selector };
   const notify = async (to: readonly string[], notice: Notice) => {
     if (to.length === 0 || !(await hasServiceIdentity({ store, dkim }))) return;
@@ -108,7 +112,7 @@ function waitingNotices({ service, delivery }: Config, { store, clock, ids, vaul
       bouncesDomain: service.bounces_domain,
       dkim: identity.dkim,
       lifetimeMs: delivery.lifetime,
-      onAccepted: () => {},
+      onAccepted,
     });
     await notifyByMail(send, silentLogger)(to, notice);
   };

@@ -8,6 +8,8 @@ export interface NoticeListener {
   webhooksDue?(webhookIds: string[]): void;
   /** Another node has made mail due in these slots. */
   lanesDue?(slots: number[]): void;
+  /** Another node has kept inbound mail that is not its own, or has put some back. */
+  inboundWaits?(): void;
   /** Some node has changed something that is not mail, such as a tenant, a pause or a suspension: once a second at most. */
   changed?(): void;
   /** Notices of other nodes may have been lost. */
@@ -19,4 +21,6 @@ export interface Notices {
   listen(listener: NoticeListener): void;
   /** Mail is due in slots of other nodes. */
   tellLanes(slots: Iterable<number>): void;
+  /** Inbound mail waits that another node may have to process. */
+  tellInbound(): void;
 }

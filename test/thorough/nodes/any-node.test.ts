@@ -4,6 +4,7 @@ import t from 'tap';
 import { decodeBase32 } from '../../../src/base/base32.ts';
 import { composeDsn } from '../../../src/protocol/mail/dsn.ts';
 import { hotp, stepAt } from '../../../src/tenants/totp.ts';
+import type { ReceivedMail } from '../../support/mail-sink.ts';
 import { startNodes, type TestNode } from '../../support/nodes.ts';
 import { PortalVisitor } from '../../support/portal.ts';
 import { postgresMissing } from '../../support/postgres-server.ts';
@@ -27,6 +28,28 @@ function visitorAt({ daemon }: TestNode, same?: PortalVisitor): PortalVisitor {
   const visitor = new PortalVisitor(`http://127.0.0.1:${daemon.httpPort}`);
   for (const [name, value] of same?.cookies ?? []) visitor.cookies.set(name, value);
   return visitor;
+}
+
+/** Returns the reply to the bounce. */
+async function bounceAt(node: TestNode, mail: ReceivedMail): Promise<string> {
+  const client = await SmtpClient.hello(await smtpPortOf(node));
+  const data = composeDsn({
+    reportingMta: 'relay.receiver.test',
+    from: 'mailer-daemon@relay.receiver.test',
+    to: mail.from,
+    finalRecipient: mail.to,
+    action: 'failed',
+    status: '5.1.1',
+    diagnostic: '550 5.1.1 No such user here',
+    remoteMta: 'mx.inner.test',
+    originalHeaders: mail.raw.subarray(0, mail.raw.indexOf('\r\n\r\n') + 2),
+    date: new Date(),
+  });
+  try {
+    return await client.send({ from: '', to: mail.from, data });
+  } finally {
+    client.close();
+  }
 }
 
 t.test('two daemons, and whom one asks makes no difference', { skip: postgresMissing() }, async (t) => {
@@ -63,21 +86,7 @@ t.test('two daemons, and whom one asks makes no difference', { skip: postgresMis
 
   await t.test('mail that comes back to one is about mail of the other', async (t) => {
     const { id, mail } = await deliver(a, 'gone@receiver.test');
-    const client = await SmtpClient.hello(await smtpPortOf(b));
-    const bounce = composeDsn({
-      reportingMta: 'relay.receiver.test',
-      from: 'mailer-daemon@relay.receiver.test',
-      to: mail.from,
-      finalRecipient: mail.to,
-      action: 'failed',
-      status: '5.1.1',
-      diagnostic: '550 5.1.1 No such user here',
-      remoteMta: 'mx.inner.test',
-      originalHeaders: mail.raw.subarray(0, mail.raw.indexOf('\r\n\r\n') + 2),
-      date: new Date(),
-    });
-    t.match(await client.send({ from: '', to: mail.from, data: bounce }), /^250/);
-    client.close();
+    t.match(await bounceAt(b, mail), /^250/);
     await until('a knows it', async () => (await stateOf(a.daemon, sender, id)) === 'bounced');
     const again = await a.daemon.call(sender.key, 'POST /emails', {
       body: { from: `app@${sender.domain}`, to: 'gone@receiver.test', subject: 'Again', text: 'Again.' },
@@ -104,6 +113,11 @@ t.test('two daemons, and whom one asks makes no difference', { skip: postgresMis
     const form = page.forms.find(({ action, fields }) => action.endsWith('/drain') && fields.get('node') === 'a');
     t.match((await visitor.submit(page, form!)).text, 'a hands its slots over');
     await until('a has none', async () => /a \S+ draining 0/.test((await visitor.get('/portal/operator/nodes')).text));
+    const { id, mail } = await deliver(b, 'gone-later@receiver.test');
+    t.match(await bounceAt(a, mail), /^250/);
+    await until('the other one works on what comes back to it', async () => {
+      return (await stateOf(b.daemon, sender, id)) === 'bounced';
+    });
     const drained = await visitor.get('/portal/operator/nodes');
     t.match((await visitor.submit(drained, '/portal/operator/nodes/resume')).text, 'a takes its share again');
     await until('a has some', async () => /a \S+ alive 8/.test((await visitor.get('/portal/operator/nodes')).text));

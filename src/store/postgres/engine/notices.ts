@@ -24,6 +24,7 @@ interface Notice {
   from: string;
   webhooksDue?: string[];
   lanesDue?: number[];
+  inboundWaits?: true;
   /** What caches hold may have changed. */
   configChanged?: true;
 }
@@ -42,6 +43,7 @@ export class PostgresNotices implements Notices {
   readonly #lanesDue = new Set<number>();
   readonly #closing = new AbortController();
   #configChanged = false;
+  #inboundWaits = false;
   /** That listeners know of. */
   #version: number | null = null;
   #sending: Promise<void> | null = null;
@@ -72,6 +74,12 @@ export class PostgresNotices implements Notices {
     this.#sending ??= this.#sendAll();
   }
 
+  tellInbound(): void {
+    if (this.#closing.signal.aborted) return;
+    this.#inboundWaits = true;
+    this.#sending ??= this.#sendAll();
+  }
+
   async close(): Promise<void> {
     await this.#sending;
     this.#closing.abort();
@@ -83,12 +91,18 @@ export class PostgresNotices implements Notices {
     for (const listener of this.#listeners) listener.webhooksDue?.(webhookIds);
   }
 
+  get #hasNews(): boolean {
+    return this.#webhooksDue.size > 0 || this.#lanesDue.size > 0 || this.#inboundWaits || this.#configChanged;
+  }
+
   async #sendAll(): Promise<void> {
-    while (this.#webhooksDue.size > 0 || this.#lanesDue.size > 0 || this.#configChanged) {
+    while (this.#hasNews) {
       const notice: Notice = { from: this.#self };
       if (this.#webhooksDue.size > 0) notice.webhooksDue = takeSome(this.#webhooksDue, MAX_IDS);
       if (this.#lanesDue.size > 0) notice.lanesDue = takeSome(this.#lanesDue, MAX_SLOTS);
+      if (this.#inboundWaits) notice.inboundWaits = true;
       if (this.#configChanged) notice.configChanged = true;
+      this.#inboundWaits = false;
       this.#configChanged = false;
       await this.#send(notice);
       await this.#pause(NOTIFY_EVERY_MS);
@@ -137,6 +151,7 @@ export class PostgresNotices implements Notices {
     const notice = parseNotice(payload);
     if (!notice || notice.from === this.#self) return;
     if (notice.configChanged) this.#options.cache.doubt();
+    if (notice.inboundWaits) for (const listener of this.#listeners) listener.inboundWaits?.();
     if (notice.lanesDue) for (const listener of this.#listeners) listener.lanesDue?.(notice.lanesDue);
     if (notice.webhooksDue) this.#webhooksAreDue(notice.webhooksDue);
   }

@@ -17,6 +17,8 @@ export class Listeners implements Notices {
   /** There is no other node. */
   tellLanes(): void {}
 
+  tellInbound(): void {}
+
   webhooksDue(webhookIds: string[]): void {
     for (const listener of this.#listeners) listener.webhooksDue?.(webhookIds);
   }
