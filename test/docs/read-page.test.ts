@@ -30,7 +30,7 @@ t.test('a snippet, its marker and its output', async (t) => {
 
 t.test('what is neither run nor marked is a problem', async (t) => {
   const problems = (...lines: string[]) => page(...lines).problems;
-  t.same(problems('```sh', 'ls', '```'), ['line 1: a block is bash, json, text, toml or yaml, not "sh"']);
+  t.same(problems('```sh', 'ls', '```'), ['line 1: a block is bash, json, text, toml, yaml or sql, not "sh"']);
   t.same(problems('```bash', 'curl x', '```'), ['line 1: calls the API, and the page does not show the answer']);
   t.same(problems('<!-- not run: needs systemd -->', '```bash', 'curl x', '```'), []);
   t.same(problems('```bash', 'ls', '```', '# Next', '```text', 'x', '```'), [

@@ -73,9 +73,10 @@ export function readPage(markdown: string): Page {
       case 'java':
       case 'php':
       case 'ruby':
+      case 'sql': // for a PostgreSQL: test/thorough/nodes/doctor.test.ts runs them
         break;
       default:
-        page.problems.push(`line ${line}: a block is bash, json, text, toml or yaml, not "${language}"`);
+        page.problems.push(`line ${line}: a block is bash, json, text, toml, yaml or sql, not "${language}"`);
     }
   }
   page.problems.push(...page.snippets.flatMap(problemsOf));

@@ -3,8 +3,10 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import t, { type Test } from 'tap';
+import { loadConfig } from '../../../src/config/load.ts';
 import { noCurl, openPage, plainEnv, walkPage } from '../../docs/walk-page.ts';
 import { newDataDir, spawnSandbox } from '../../support/sandbox-process.ts';
+import { testFolder } from '../../support/test-folder.ts';
 
 const NEEDS_CURL = { skip: noCurl };
 
@@ -70,6 +72,20 @@ t.test('docs/releasing.md', async (t) => {
   await walkPage(t, page, { cwd: CHECKOUT, env: plainEnv() });
 });
 
+t.test('docs/scaling.md', async (t) => {
+  const page = openPage('docs/scaling.md');
+  t.ok(
+    page.snippets.every(({ marker }) => marker?.kind === 'not run'),
+    'its commands need several machines',
+  );
+  await walkPage(t, page, { cwd: CHECKOUT, env: plainEnv() });
+  const folder = testFolder(t);
+  const file = path.join(folder, 'postrider.toml');
+  fs.writeFileSync(path.join(folder, 'secret'), Buffer.alloc(32, 1).toString('base64'), { mode: 0o600 });
+  fs.writeFileSync(file, page.configurations.join('\n').replaceAll(/"\/etc\/postrider\/[^"]*"/g, '"secret"'));
+  t.match(loadConfig({ file, env: {} }).config.store, { node: 'mail-1', url: /^postgres:/ });
+});
+
 t.test('no page is forgotten', async (t) => {
   const withSnippets = fs
     .globSync('docs/*.md', { cwd: CHECKOUT })
@@ -83,6 +99,7 @@ t.test('no page is forgotten', async (t) => {
     'docs/portal.md',
     'docs/releasing.md',
     'docs/resend.md',
+    'docs/scaling.md',
     'docs/smtp.md',
   ]);
 });

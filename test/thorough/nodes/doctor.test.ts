@@ -1,8 +1,10 @@
 // What the doctor says of a real PostgreSQL: without a standby, with one in step, and where it can't be reached.
 import { once } from 'node:events';
+import fs from 'node:fs';
 import t from 'tap';
 import type { Finding } from '../../../src/doctor/finding.ts';
 import { judgeServer } from '../../../src/doctor/server.ts';
+import { openPostgresStore } from '../../../src/store/postgres/open.ts';
 import { readServerFacts } from '../../../src/store/postgres/server-facts.ts';
 import { startNodes } from '../../support/nodes.ts';
 import { postgresMissing, startStandby } from '../../support/postgres-server.ts';
@@ -12,6 +14,13 @@ import { until } from '../../support/until.ts';
 const HERE = {
   doctor: { time_sources: [], blocklists: [], mail_domains: ['receiver.test'], known_domains: ['receiver.test'] },
 };
+
+/** What the page tells to run in PostgreSQL. */
+function statementsOf(page: string): string[] {
+  const text = fs.readFileSync(new URL(`../../../${page}`, import.meta.url), 'utf8');
+  const blocks = [...text.matchAll(/^```sql\n(.*?)^```$/gms)].map(([, block]) => block!);
+  return blocks.flatMap((block) => block.split(';')).filter((statement) => statement.trim() !== '');
+}
 
 t.test('the doctor and PostgreSQL', { skip: postgresMissing() }, async (t) => {
   const { server, url, nodes } = await startNodes(t, ['a'], HERE);
@@ -48,8 +57,7 @@ t.test('the doctor and PostgreSQL', { skip: postgresMissing() }, async (t) => {
 
   await t.test('with a standby that has every commit', async (t) => {
     await startStandby(t, server, 'db2');
-    await server.run('postgres', "ALTER SYSTEM SET synchronous_standby_names = 'FIRST 1 (db2)'");
-    await server.run('postgres', 'SELECT pg_reload_conf()');
+    for (const statement of statementsOf('docs/operate.md')) await server.run('postgres', statement);
     t.teardown(async () => {
       await server.run('postgres', 'ALTER SYSTEM RESET synchronous_standby_names');
       await server.run('postgres', 'SELECT pg_reload_conf()');
@@ -57,6 +65,15 @@ t.test('the doctor and PostgreSQL', { skip: postgresMissing() }, async (t) => {
     await until('it is in step', async () => (await judge('standby'))[0]?.health === 'ok');
     t.match(await judge('standby'), [{ message: 'db2 has every commit before it is answered' }]);
     t.match((await readServerFacts(url, Date.now)).nodes, [{ node: 'a' }]);
+  });
+
+  await t.test('a database and a user as docs/scaling.md makes them', async (t) => {
+    for (const statement of statementsOf('docs/scaling.md')) await server.run('postgres', statement);
+    const own = server.url('postrider', 'postrider');
+    const store = await openPostgresStore({ url: own });
+    t.equal(await store.ping(), true);
+    await store.close();
+    t.not((await readServerFacts(own, Date.now)).standbys, null, 'and it may see standbys');
   });
 
   await t.test('when it is gone', async (t) => {
