@@ -1,5 +1,5 @@
 // The daemon's store, whose writer is a thread: nobody who reads waits for the disk, and what goes
-// wrong in the thread arrives. That it is a store like any other: test/thorough/store/threaded-conformance.test.ts.
+// wrong in the thread arrives. That it is a store like any other: test/nightly/threaded-conformance.test.ts.
 import fs from 'node:fs';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
