@@ -5,14 +5,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Clock, SECOND_MS } from '../base/clock.ts';
 import { Fault } from '../base/errors.ts';
 import type { Logger } from '../observe/log.ts';
-import type { NodeNote, NodeView } from '../store/owners.ts';
+import { NODE_LEASE_MS, type NodeNote, type NodeView } from '../store/owners.ts';
 import type { StoreVerbs } from '../store/store.ts';
-import { LEASE_MS, nameTaken } from './slot-keeper.ts';
+import { nameTaken } from './slot-keeper.ts';
 
 interface JoinKit {
   store: StoreVerbs<{ owners: 'readClock' | 'listNodes' }>;
   clock: Clock;
   log: Logger;
+  /** Between two looks at who has the name; tests don't wait. */
+  lookAgainMs?: number;
   /** Of the data folder, whose lock says that its previous daemon is dead. */
   noteFile: string;
 }
@@ -22,9 +24,10 @@ const LOOK_AGAIN_MS = SECOND_MS;
 const CLOCK_WARNS_MS = 0.5 * SECOND_MS;
 const CLOCK_REFUSES_MS = 5 * SECOND_MS;
 
-export async function joinNodes({ store, clock, log, noteFile }: JoinKit, note: NodeNote): Promise<void> {
-  await compareClocks({ store, clock, log });
-  await awaitName({ store, log }, note, lastStart(noteFile, note.node));
+export async function joinNodes(kit: JoinKit, note: NodeNote): Promise<void> {
+  const { noteFile } = kit;
+  await compareClocks(kit);
+  await awaitName(kit, note, lastStart(noteFile, note.node));
   fs.writeFileSync(noteFile, `${JSON.stringify(note)}\n`, { mode: 0o600 });
 }
 
@@ -43,15 +46,15 @@ async function compareClocks({ store, clock, log }: Pick<JoinKit, 'store' | 'clo
 
 /** Returns once nobody else uses the name. A daemon that was killed keeps it for as long as its leases. */
 async function awaitName(
-  { store, log }: Pick<JoinKit, 'store' | 'log'>,
+  { store, log, lookAgainMs = LOOK_AGAIN_MS }: Pick<JoinKit, 'store' | 'log' | 'lookAgainMs'>,
   { node }: NodeNote,
   lastStartedAt: number | null,
 ): Promise<void> {
   let first: NodeView | null = null;
-  for (; ; await sleep(LOOK_AGAIN_MS)) {
+  for (; ; await sleep(lookAgainMs)) {
     const now = await store.owners.readClock();
     const namesake = (await store.owners.listNodes()).find((one) => one.node === node);
-    if (!namesake || namesake.startedAt === lastStartedAt || namesake.seenAt <= now - LEASE_MS) return;
+    if (!namesake || namesake.startedAt === lastStartedAt || namesake.seenAt <= now - NODE_LEASE_MS) return;
     if (first && namesake.seenAt > first.seenAt) throw new Fault(nameTaken(node), { permanence: 'permanent' });
     if (!first) log.warn({ node }, `a daemon called ${node} was alive a moment ago: waiting until its leases are over`);
     first ??= namesake;

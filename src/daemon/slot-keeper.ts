@@ -6,7 +6,7 @@
 import { SECOND_MS } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
 import type { Logger } from '../observe/log.ts';
-import type { NodeNote, NodeView, Owner, SlotView } from '../store/owners.ts';
+import { NODE_LEASE_MS, type NodeNote, type NodeView, type Owner, type SlotView } from '../store/owners.ts';
 import type { Ownership } from '../store/ownership.ts';
 import type { StoreVerbs } from '../store/store.ts';
 
@@ -27,7 +27,6 @@ export interface SlotKeeperKit {
   tickMs?: number | null;
 }
 
-export const LEASE_MS = 10 * SECOND_MS;
 const RENEW_MS = 3 * SECOND_MS;
 /** This much earlier its owner stops, and this much later another one takes over. */
 const MARGIN_MS = 2 * SECOND_MS;
@@ -102,9 +101,9 @@ export class SlotKeeper {
     const sentAt = monotonicMs();
     const now = await store.owners.readClock();
     const owners = [...this.#held.values()];
-    const lost = await store.owners.keepSlots({ ...node, owners, now, leaseUntil: now + LEASE_MS });
+    const lost = await store.owners.keepSlots({ ...node, owners, now, leaseUntil: now + NODE_LEASE_MS });
     this.#forget(lost);
-    this.#holdUntil(sentAt + LEASE_MS - MARGIN_MS);
+    this.#holdUntil(sentAt + NODE_LEASE_MS - MARGIN_MS);
     ownership.gain([...this.#held.values()].filter(({ slot }) => !this.#leaving.has(slot)));
     const [slots, nodes] = await Promise.all([store.owners.listSlots(), store.owners.listNodes()]);
     this.#livingNodes = nodes.filter((one) => isAlive(one, node.node, now)).length;
@@ -160,7 +159,7 @@ export class SlotKeeper {
       newSlots,
       now,
       endedBy: now - MARGIN_MS,
-      leaseUntil: now + LEASE_MS,
+      leaseUntil: now + NODE_LEASE_MS,
       spare,
     });
     if (owners.length === 0) return;
@@ -222,7 +221,7 @@ function shareOf(of: {
 }
 
 function isAlive(one: NodeView, self: string, now: number): boolean {
-  return one.node === self || one.seenAt > now - LEASE_MS;
+  return one.node === self || one.seenAt > now - NODE_LEASE_MS;
 }
 
 function isOver({ leaseUntil }: SlotView, now: number): boolean {

@@ -1,6 +1,5 @@
 // The daemons that share a store: who lives, what each works on, and how late it is.
-import { SECOND_MS } from '../base/clock.ts';
-import type { NodeView, SlotView } from '../store/owners.ts';
+import { NODE_LEASE_MS, type NodeView, type SlotView } from '../store/owners.ts';
 import type { StoreVerbs } from '../store/store.ts';
 import type { LaneNotice } from '../store/submissions.ts';
 
@@ -27,9 +26,6 @@ export interface NodeStates {
   /** Slots that no node holds at present. */
   free: number[];
 }
-
-/** As in daemon/slot-keeper.ts: a node's own clock ends its leases before that. */
-const LEASE_MS = 10 * SECOND_MS;
 
 type Kit = StoreVerbs<{ owners: 'listNodes' | 'listSlots' | 'readClock'; queue: 'dueLanes' }>;
 
@@ -70,7 +66,7 @@ function stateOf(
 
 function standingOf({ seenAt, isDraining }: NodeView, now: number): NodeStanding {
   if (seenAt === 0) return 'stopped';
-  if (seenAt <= now - LEASE_MS) return 'silent';
+  if (seenAt <= now - NODE_LEASE_MS) return 'silent';
   return isDraining ? 'draining' : 'alive';
 }
 

@@ -2,6 +2,8 @@
 // those: it claims, sends, retries and calls webhooks there. A takeover raises the epoch, so whatever the previous owner
 // still has in hand no longer matches, and changes nothing.
 
+import { SECOND_MS } from '../base/clock.ts';
+
 /** A node's hold on a slot. */
 export interface Owner {
   slot: number;
@@ -13,6 +15,9 @@ export interface Claim extends Owner {
   /** The attempt that the claim began. */
   attempt: number;
 }
+
+/** Of nodes that share a store: each renews its slots well before, and counts as dead when it has not been heard of since. */
+export const NODE_LEASE_MS = 10 * SECOND_MS;
 
 /** The slot of work for which nobody chose one; every store has it. */
 export const FIRST_SLOT = 1;

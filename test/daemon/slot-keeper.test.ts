@@ -3,8 +3,9 @@ import path from 'node:path';
 import { mock } from 'node:test';
 import t, { type Test } from 'tap';
 import { LeaseEnd } from '../../src/base/lease-end.ts';
-import { LEASE_MS, SlotKeeper } from '../../src/daemon/slot-keeper.ts';
+import { SlotKeeper } from '../../src/daemon/slot-keeper.ts';
 import { silentLogger } from '../../src/observe/log.ts';
+import { NODE_LEASE_MS } from '../../src/store/owners.ts';
 import { Ownership } from '../../src/store/ownership.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { openContentReader } from '../../src/store/sqlite/reading/courier-reads.ts';
@@ -12,8 +13,8 @@ import { Bench, dueAgainFrom, T0 } from '../store/conformance/harness.ts';
 import { testFolder } from '../support/test-folder.ts';
 
 /** What an owner begins within this time after its last renewal, nobody else may have taken. */
-const OWN_END_MS = LEASE_MS - 2000;
-const TAKEOVER_MS = LEASE_MS + 2000;
+const OWN_END_MS = NODE_LEASE_MS - 2000;
+const TAKEOVER_MS = NODE_LEASE_MS + 2000;
 
 class Cluster {
   readonly clock = { now: T0 };
@@ -75,7 +76,7 @@ t.test('each knows how many nodes live', async (t) => {
   t.strictSame([a.keeper.livingNodes, b.keeper.livingNodes], [1, 2], 'as of the last renewal');
   await a.tick();
   t.equal(a.keeper.livingNodes, 2);
-  cluster.clock.now += LEASE_MS;
+  cluster.clock.now += NODE_LEASE_MS;
   await a.tick();
   t.equal(a.keeper.livingNodes, 1, 'b was not heard of');
 });
@@ -171,7 +172,7 @@ t.test('what does not end is left to the next owner after a minute', async (t) =
   await a.store.queue.claim(lanes[0]!.lane, 1, terms);
   await a.store.owners.drainNode('a', true);
   for (let waited = 0; waited < 60_000; waited += 3000, cluster.clock.now += 3000) await a.tick();
-  t.match((await a.store.owners.listSlots())[0], { node: 'a', leaseUntil: cluster.clock.now - 3000 + LEASE_MS });
+  t.match((await a.store.owners.listSlots())[0], { node: 'a', leaseUntil: cluster.clock.now - 3000 + NODE_LEASE_MS });
   await a.tick();
   t.match((await a.store.owners.listSlots())[0], { leaseUntil: 0 });
 });
