@@ -3,7 +3,7 @@
 // began, so that the state does not flap. Before a full disk closes the intake, old data is erased: that frees space
 // within the database, which new mail uses first.
 import type { Clock } from '../base/clock.ts';
-import { describeError } from '../base/errors.ts';
+import { describeError, Fault } from '../base/errors.ts';
 import { type Refusal, refuse } from '../base/refusals.ts';
 import type { Logger } from './log.ts';
 
@@ -114,10 +114,12 @@ export class Intake {
 
   /** A commit has failed, and not because of its content. */
   commitFailed(error: unknown): void {
-    const fault = describeError(error);
     // Once per outage: the log adds advice for resource faults.
-    if (this.#databaseFault === null) this.#kit.log.error({ error }, `the database cannot be written: ${fault}`);
-    this.#databaseFault = fault;
+    if (this.#databaseFault === null) {
+      this.#kit.log.error({ error }, `the database cannot be written: ${describeError(error)}`);
+    }
+    // Tenants and peers read this one.
+    this.#databaseFault = error instanceof Fault && error.detail ? 'the log says why' : describeError(error);
     this.#proofs = 0;
     this.#decide();
   }

@@ -43,7 +43,7 @@ t.test('where the URL comes from; an error names the server without the password
     await runHere('migrate', '--to', `@${file}`),
     await runInThisProcess([...args, 'env'], { POSTRIDER_STORE_URL: url }),
   ];
-  const says = `the database mail at 127.0.0.1:${port} can't be used: 127.0.0.1:${port}: it refused the connection`;
+  const says = `the database could not be used (mail at 127.0.0.1:${port}: it refused the connection`;
   for (const answer of answers) {
     t.match(answer, { code: 1, stdout: '', stderr: says });
     t.notMatch(answer.stderr, /secret/);

@@ -1,5 +1,6 @@
 // Whether new mail is taken in: each cause, its end, and what is said of it.
 import t from 'tap';
+import { Fault } from '../../src/base/errors.ts';
 import { decideIntake, Intake, type IntakeFacts } from '../../src/observe/intake.ts';
 import type { Facts } from '../../src/observe/log.ts';
 
@@ -104,6 +105,15 @@ t.test('open, closed, open: the state, the refusal, and one log line per change'
     lines.map(({ facts }) => facts.fact),
     ['intake_closed', 'intake_closed', 'intake_opened'],
   );
+});
+
+t.test('tenants and peers do not read which server fails', async (t) => {
+  const { intake, lines } = openIntake();
+  intake.commitFailed(
+    new Fault('the database could not be used', { detail: 'db1.internal: it refused the connection' }),
+  );
+  t.match(intake.refusal()!.message, /: the database cannot be written: the log says why\. Nothing was queued/);
+  t.match(lines[0]!.message, /db1\.internal: it refused the connection/);
 });
 
 t.test('a failed commit closes at once; only two proofs in a row open again', async (t) => {

@@ -6,13 +6,7 @@ import { Client, type QueryArrayConfig, type QueryConfig, type QueryResult } fro
 import { Fault } from '../../../base/errors.ts';
 import { CopyIn } from './copy-in.ts';
 import { isConnectionLost, sentenceOf } from './database-fault.ts';
-import {
-  describeHost,
-  describeServer,
-  type HostAddress,
-  isSocketFolder,
-  type ServerAddress,
-} from './server-address.ts';
+import { describeHost, type HostAddress, isSocketFolder, type ServerAddress } from './server-address.ts';
 import type { Statement } from './statements.ts';
 import { restoreText, TYPES, toParameter } from './values.ts';
 
@@ -163,8 +157,9 @@ export async function connect(address: ServerAddress, terms: ConnectionTerms): P
     }
   }
   const permanent = problems.some(({ error }) => error instanceof Fault && error.permanence === 'permanent');
-  const list = problems.map(({ host, error }) => `${describeHost(host)}: ${sentenceOf(error)}`).join('; ');
-  throw new Fault(`the database ${describeServer(address)} can't be used: ${list}`, {
+  const where = (host: HostAddress) => `${address.database} at ${describeHost(host)}`;
+  throw new Fault('the database could not be used', {
+    detail: problems.map(({ host, error }) => `${where(host)}: ${sentenceOf(error)}`).join('; '),
     permanence: permanent ? 'permanent' : 'temporary',
     cause: problems[0]?.error,
   });

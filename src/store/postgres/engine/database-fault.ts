@@ -60,6 +60,13 @@ export function isConnectionLost(error: unknown): boolean {
   return codeOf(error) in OF_THE_NETWORK || OF_THE_CLIENT.some(([shape]) => shape.test(error.message));
 }
 
+/** Of the server or the way to it: what comes next will fail as well. Classes of SQLSTATE, Appendix A. */
+export function isOutage(error: unknown): boolean {
+  return (
+    isConnectionLost(error) || error instanceof Fault || /^(?:25006|(?:08|53|57|58|F0|XX)...)$/.test(codeOf(error))
+  );
+}
+
 /** Another transaction was in the way, and the same work can succeed when it runs again. */
 export function isConflict(error: unknown): boolean {
   return /^(?:40001|40P01|55P03)$/.test(codeOf(error));
@@ -94,6 +101,10 @@ export function sentenceOf(error: unknown): string {
 
 /** What callers of verbs get. */
 export function storeFault(error: unknown): Fault {
-  if (error instanceof Fault) return error;
+  return error instanceof Fault ? error : outageFault(error);
+}
+
+/** Why nothing can be written. Its message is for everyone; names of servers are in the detail. */
+export function outageFault(error: unknown): Fault {
   return new Fault('the database could not be used', { detail: sentenceOf(error), cause: error });
 }

@@ -9,7 +9,15 @@ import { GroupSums } from '../../sql/group-sums.ts';
 import type { Steps } from '../../sql/steps.ts';
 import type { GroupStats, WritingKind } from '../../verb-kinds.ts';
 import { type CacheView, type ConfigCache, NO_CACHE } from './config-cache.ts';
-import { isConflict, isConnectionLost, isDuplicate, isOutdatedPlan, storeFault } from './database-fault.ts';
+import {
+  isConflict,
+  isConnectionLost,
+  isDuplicate,
+  isOutage,
+  isOutdatedPlan,
+  outageFault,
+  storeFault,
+} from './database-fault.ts';
 import type { Session } from './session.ts';
 import { type Beside, inRounds } from './side-by-side.ts';
 import { newScope, type Scope, type VerbRunner } from './verb-runner.ts';
@@ -17,7 +25,7 @@ import { WriteTransaction } from './write-transaction.ts';
 
 export interface WritingOptions {
   onGroup?(stats: GroupStats): void;
-  /** A group could not be committed, and none of its verbs on its own either. */
+  /** A group could not be committed, and none of its verbs on its own either, for a reason of the server or the way to it. */
   onFailedCommit?(error: unknown): void;
   /** Only that of tests is not by chance. */
   random?(): number;
@@ -49,6 +57,13 @@ type Sent = NonNullable<GroupStats['sent']>;
 
 type Outcome = { answers: ReadonlyMap<Verb, unknown>; sent: Sent } | Failure;
 
+/** How verbs are run. */
+interface Way {
+  sideBySide: boolean;
+  /** In turn with the groups of mail of all nodes. */
+  inTurn: boolean;
+}
+
 interface Tried {
   committed: number;
   /** Who has no answer yet. */
@@ -71,7 +86,8 @@ const ROUND_TRIPS_AROUND = 2;
 
 /**
  * A group that fails is rolled back. Conflicts with other nodes and lost connections try it again as a whole; a verb that
- * itself fails leaves it. If nobody can tell which one it was, they run one after the other, which tells. What does not get
+ * itself fails leaves it. What was in the way of others once takes turns with them from then on: beside nodes with much to
+ * do, a long verb would lose each time. If nobody can tell which one it was, they run one after the other, which tells. What does not get
  * anywhere that way runs verb by verb, each with tries of its own.
  */
 export class WritingConnection {
@@ -118,24 +134,28 @@ export class WritingConnection {
   async #runGroup(group: Verb[]): Promise<void> {
     const started = performance.now();
     const tried = await this.#tryTogether(group);
-    let { committed, sent } = tried;
+    let { committed, sent, error } = tried;
     for (const verb of tried.left) {
       const alone = await this.#runAlone(verb);
-      if (!alone) continue;
+      if ('error' in alone) {
+        error = alone.error;
+        continue;
+      }
       committed++;
       sent = added(sent, alone);
     }
     const elapsedMs = performance.now() - started;
     if (committed > 0) this.#parts.onGroup?.({ verbs: group.length, elapsedMs, sent });
-    else this.#parts.onFailedCommit?.(tried.error);
+    else if (isOutage(error)) this.#parts.onFailedCommit?.(outageFault(error));
   }
 
   async #tryTogether(group: Verb[]): Promise<Tried> {
     const failed: Verb[] = [];
-    let [verbs, sideBySide] = [group, true];
+    let verbs = group;
+    let [sideBySide, inTurn] = [true, false];
     let error: unknown = null;
     for (let tries = 1; verbs.length > 1 && tries <= GROUP_TRIES; tries++) {
-      const outcome = await this.#attempt(verbs, sideBySide);
+      const outcome = await this.#attempt(verbs, { sideBySide, inTurn });
       if ('answers' in outcome) {
         return { committed: verbs.length, left: failed, error, sent: { ...outcome.sent, tries } };
       }
@@ -144,6 +164,7 @@ export class WritingConnection {
         for (const verb of group) verb.reject(storeFault(error));
         return { committed: 0, left: [], error, sent: NOTHING_SENT };
       }
+      inTurn ||= isConflict(error);
       if (isConflict(error) || isConnectionLost(error)) await this.#waitBefore(tries);
       else if (outcome.verb) {
         failed.push(outcome.verb);
@@ -155,26 +176,27 @@ export class WritingConnection {
     return { committed: 0, left: group, error, sent: NOTHING_SENT };
   }
 
-  /** Null: it failed. */
-  async #runAlone(verb: Verb): Promise<Sent | null> {
+  async #runAlone(verb: Verb): Promise<Sent | Failure> {
+    let inTurn = false;
     for (let tries = 1; ; tries++) {
-      const outcome = await this.#attempt([verb], false);
+      const outcome = await this.#attempt([verb], { sideBySide: false, inTurn });
       if ('answers' in outcome) return { ...outcome.sent, tries };
       const { error } = outcome;
       if (!isWorthRetrying(error) || tries === VERB_TRIES) {
         verb.reject(storeFault(error));
-        return null;
+        return outcome;
       }
+      inTurn ||= isConflict(error);
       await this.#waitBefore(tries);
     }
   }
 
   /** Runs and commits them, and answers them when that succeeded. */
-  async #attempt(verbs: Verb[], sideBySide: boolean): Promise<Outcome> {
+  async #attempt(verbs: Verb[], { sideBySide, inTurn }: Way): Promise<Outcome> {
     const { session, cache } = this.#parts;
     let transaction: WriteTransaction;
     try {
-      const takesTurn = verbs.some(({ beside }) => beside !== null);
+      const takesTurn = inTurn || verbs.some(({ beside }) => beside !== null);
       transaction = await WriteTransaction.begin(session, cache, takesTurn);
     } catch (error) {
       if (error instanceof Fault) this.#rejectWaiting(error);
