@@ -188,7 +188,8 @@ t.test('passwords and TLS', { skip: postgresMissing() }, async (t) => {
   };
   t.strictSame(await encrypted(url('s%40fe', '127.0.0.1', 'prefer')), [{ ssl: 1 }]);
   t.strictSame(await encrypted(url('s%40fe', 'localhost', `verify-full&sslrootcert=${caFile}`)), [{ ssl: 1 }]);
-  const refused = (to: string, detail: RegExp) => t.rejects(connect(parseServerAddress(to), TERMS), { detail });
+  const refused = (to: string, detail: RegExp) =>
+    t.rejects(connect(parseServerAddress(to), TERMS), { name: 'Fault', detail });
   await refused(
     url('s%40fe', '127.0.0.1', `verify-full&sslrootcert=${caFile}`),
     /certificate is not trusted: .*sslrootcert/,
