@@ -1,8 +1,9 @@
 // A PostgreSQL of the test's own, out of Debian's binaries and a folder of its own: no cluster of the machine is used or
 // started. It ends with the test: the kernel tells it when the test process dies, however it dies.
-import { spawnSync } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import pg from 'pg';
 import { findFreePort } from './free-port.ts';
 import { makeServerFolder, runServer, type ServerProgram } from './server-program.ts';
@@ -24,6 +25,9 @@ const SETTINGS = {
   dynamic_shared_memory_type: 'mmap',
 };
 
+/** It does not wait for its clients: one may wait itself, for a standby. */
+const FAST = 'SIGINT';
+
 export interface PostgresServer {
   port: number;
   /** As its superuser; `database` must exist. */
@@ -40,6 +44,8 @@ export interface PostgresServer {
   /** Runs SQL in a database, as its superuser. */
   run(database: string, sql: string): Promise<pg.QueryResult>;
   stop(): Promise<void>;
+  /** With all its processes, at once. */
+  die(): Promise<void>;
 }
 
 /** Why there is no PostgreSQL here, or false. */
@@ -83,7 +89,10 @@ export async function startPostgres(
 export async function startStandby(t: Starter, primary: PostgresServer, name: string): Promise<PostgresServer> {
   const folders = makeFolders();
   const from = `${primary.url('postgres')}?application_name=${name}`;
-  runTool('pg_basebackup', ['-D', folders.dataFolder, '-d', from, '-R', '-c', 'fast', '--no-sync']);
+  const options = ['-D', folders.dataFolder, '-d', from, '-R', '-c', 'fast', '--no-sync'];
+  // Others go on meanwhile: whoever asks for a standby may be the network to the primary, too.
+  const [program, args] = asServerUser(programNamed('pg_basebackup'), options);
+  await promisify(execFile)(program, args, { cwd: '/' });
   return runPostgres(t, folders);
 }
 
@@ -112,7 +121,7 @@ async function runPostgres(
   let databases = 0;
   t.teardown(async () => {
     await admin.end();
-    await server.stop();
+    await server.stop(FAST);
     fs.rmSync(folder, { recursive: true, force: true });
   });
   return {
@@ -130,7 +139,13 @@ async function runPostgres(
       await admin.query('SELECT pg_reload_conf()');
     },
     run: (database, sql) => runIn(url(database), sql),
-    stop: () => server.stop(),
+    stop: () => server.stop(FAST),
+    async die() {
+      const { child } = server;
+      const children = fs.readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8').trim().split(' ');
+      for (const pid of [child.pid!, ...children.map(Number)]) killAtOnce(pid);
+      await server.stop(FAST);
+    },
   };
 }
 
@@ -153,6 +168,14 @@ async function runIn(connectionString: string, sql: string): Promise<pg.QueryRes
     return await client.query(sql);
   } finally {
     await client.end();
+  }
+}
+
+function killAtOnce(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It has ended.
   }
 }
 

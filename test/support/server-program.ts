@@ -12,7 +12,7 @@ export interface ServerProgram {
   child: ChildProcess;
   /** Resolves when it greets at every one of these. */
   answersAt(addresses: readonly string[], port: number): Promise<void>;
-  stop(): Promise<void>;
+  stop(signal?: NodeJS.Signals): Promise<void>;
 }
 
 const LOOK_AGAIN_AFTER_MS = 20;
@@ -42,10 +42,10 @@ export function runServer(program: string, options: string[], spawnOptions: Spaw
         }
       }
     },
-    async stop() {
+    async stop(signal = 'SIGTERM') {
       if (child.exitCode === null && child.signalCode === null) {
         const ended = once(child, 'exit');
-        child.kill('SIGTERM');
+        child.kill(signal);
         await ended;
       }
       // Its own children may hold the other ends for a moment longer.

@@ -20,6 +20,8 @@ export interface PostgresOptions extends WritingOptions, WaveOptions {
   url: string;
   /** Notices to or from other nodes do not get through, and are tried again. */
   onNoticeFault?(error: unknown): void;
+  /** How long the server may not answer what writes; tests are less patient. */
+  silenceMs?: number;
 }
 
 interface Running {
@@ -29,7 +31,12 @@ interface Running {
 }
 
 /** Brings an older schema up to date. */
-export async function openPostgresStore({ url, onNoticeFault, ...options }: PostgresOptions): Promise<Store> {
+export async function openPostgresStore({
+  url,
+  onNoticeFault,
+  silenceMs,
+  ...options
+}: PostgresOptions): Promise<Store> {
   const address = parseServerAddress(url);
   await migrate(address);
   const terms = (what: string): ConnectionTerms => ({ applicationName: `postrider-${what}` });
@@ -41,7 +48,7 @@ export async function openPostgresStore({ url, onNoticeFault, ...options }: Post
     cache,
     ...(onNoticeFault && { onFault: onNoticeFault }),
   });
-  const session = new Session(address, terms('writes'));
+  const session = new Session(address, { ...terms('writes'), ...(silenceMs && { silenceMs }) });
   const onCommitted = notices.tell.bind(notices);
   const writing = new WritingConnection({ session, runner, cache, onCommitted, ...options });
   const running: Running = { pool, runner, writing };

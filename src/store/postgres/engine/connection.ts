@@ -19,6 +19,12 @@ const TIMEOUTS = { lockMs: 2000, statementMs: 10_000, idleMs: 5000 } as const;
 /** Longer than any statement may take: the server's own limit comes first, and says why. */
 const SILENCE_MS = TIMEOUTS.statementMs + 2000;
 const KEEP_ALIVE_AFTER_MS = 10_000;
+/**
+ * Where PostgreSQL warns that a commit no longer waits for a synchronous standby, since somebody canceled the statement. It
+ * then answers as if it were on both; the words are in the server's language, this name is not.
+ */
+const UNCONFIRMED = 'SyncRepWaitForLSN';
+const NOT_CONFIRMED = 'a COMMIT was not confirmed by a standby';
 /** The longest that a timer can wait. */
 const ENDLESS_MS = 2 ** 31 - 1;
 
@@ -57,6 +63,10 @@ export class PostgresConnection {
     this.#silenceMs = silenceMs;
     client.on('error', (error) => this.#lose(error));
     client.on('end', () => this.#lose(new Error('Connection terminated')));
+    client.on('notice', (notice) => {
+      if ((notice as { routine?: string }).routine === UNCONFIRMED)
+        this.#lose(new Error(`Connection terminated: ${NOT_CONFIRMED}`));
+    });
     client.on('notification', ({ payload }) => {
       for (const listener of this.#listeners) listener(restoreText(payload ?? ''));
     });
@@ -122,7 +132,9 @@ export class PostgresConnection {
     this.#unanswered++;
     this.#silence ??= setTimeout(() => this.#socket.destroy(), this.#silenceMs);
     try {
-      return answerOf(await ask());
+      const answer = answerOf(await ask());
+      if (this.#lost) throw this.#lost;
+      return answer;
     } catch (error) {
       // The server says why it ends a connection before it does.
       if (isConnectionLost(error)) this.#lose(error);

@@ -28,6 +28,8 @@ const RAISE_VERSION: Statement = {
   text: 'UPDATE config_version SET version = version + 1 RETURNING version',
   names: [],
 };
+/** A commit that writes to the log, and so waits for the synchronous standby: what came before it is there by then, too. */
+const CONFIRM = "SELECT pg_logical_emit_message(true, 'postrider', '')";
 const STATUS: Statement = { name: 'status', text: 'SELECT pg_xact_status($1::xid8)', names: [] };
 
 /** BEGIN, what is asked with it, and COMMIT. */
@@ -44,7 +46,8 @@ const ASK_AGAIN_MS = 100;
  * level needs its own proof against every other verb.
  *
  * A connection that is lost during COMMIT leaves it unknown whether the commit took effect. So each transaction asks for
- * its number first, and the server that is reached next says what became of it. After a promotion the numbers of the old
+ * its number first, and the server that is reached next says what became of it. "Committed" only means there: whoever
+ * answers has to know that the standby has it as well, so one more commit waits for it. After a promotion the numbers of the old
  * primary mean nothing: another transaction may have got the same one.
  */
 export class WriteTransaction {
@@ -109,26 +112,34 @@ export class WriteTransaction {
 
   async #wasCommitted(cause: unknown): Promise<boolean> {
     const { timeline } = this.#connection;
+    let status: string | null = null;
     for (const until = performance.now() + FIND_OUT_MS; performance.now() < until; await pause(ASK_AGAIN_MS)) {
       const connection = await this.#session.connection().catch(() => null);
       if (!connection) continue;
       if (connection.timeline !== timeline) break;
-      const status = await statusOf(connection, this.#number);
-      if (status === 'committed') return true;
+      status = await orLost(() => statusOf(connection, this.#number));
       if (status === 'aborted') return false;
+      if (status === 'committed' && (await orLost(() => connection.sendText(CONFIRM)))) return true;
     }
-    throw new Fault('the database could not be used', {
-      detail: 'the connection was lost during COMMIT: what was written may or may not be there',
-      cause,
-    });
+    throw new Fault('the database could not be used', { detail: whatIsUnknown(status), cause });
   }
 }
 
-/** Null: not known yet. */
+function whatIsUnknown(status: string | null): string {
+  const lost = 'the connection was lost during COMMIT';
+  if (status === null) return `${lost}: what was written may or may not be there`;
+  return `${lost}, and no standby has confirmed it: postrider doctor says whether one follows`;
+}
+
 async function statusOf(connection: PostgresConnection, number: string): Promise<string | null> {
+  const { rows } = await connection.send(STATUS, [number], 'arrays');
+  return (rows as (string | null)[][])[0]![0]!;
+}
+
+/** Null: the connection is lost. */
+async function orLost<T>(ask: () => Promise<T>): Promise<T | null> {
   try {
-    const { rows } = await connection.send(STATUS, [number], 'arrays');
-    return (rows as (string | null)[][])[0]![0]!;
+    return await ask();
   } catch (error) {
     if (isConnectionLost(error)) return null;
     throw error;
