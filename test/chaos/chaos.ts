@@ -1,9 +1,11 @@
 // `npm run chaos -- --store sqlite --kills 1000`: kills the daemon that often and checks all its promises
-// (run-chaos.ts). `--seed` repeats a schedule of kills; `--minutes`
-// ends the run earlier, `--keep` leaves the folder for a look. Ends with 1 when
-// a promise was broken, with 2 for a wrong call.
+// (run-chaos.ts). `npm run chaos -- --store postgres --minutes 60`: three daemons on a database with a standby suffer for so
+// long (nodes/run-nodes.ts). `--seed` repeats a schedule; `--minutes` ends the run, `--keep` leaves its folders for a look.
+// Ends with 1 when a promise was broken, with 2 for a wrong call.
 import { parseArgs } from 'node:util';
+import { postgresMissing } from '../support/postgres-server.ts';
 import { hasFailed } from './check.ts';
+import { tellNodes } from './nodes/tell-nodes.ts';
 import { runChaos } from './run-chaos.ts';
 import type { Losses } from './tally.ts';
 
@@ -14,8 +16,10 @@ const MAX_EXAMPLES = 10;
 process.exit(await main());
 
 interface Call {
+  store: 'sqlite' | 'postgres';
   seed: number;
   kills: number;
+  faults: number;
   minutes: number;
   keep: boolean;
 }
@@ -26,7 +30,11 @@ async function main(): Promise<number> {
     console.error(`chaos: ${call}`);
     return 2;
   }
-  const { seed, kills, minutes: limit, keep } = call;
+  if (call.store === 'postgres') return (await tellNodes(call)) ? 0 : 1;
+  return killOften(call);
+}
+
+async function killOften({ seed, kills, minutes: limit, keep }: Call): Promise<number> {
   console.log(`seed ${seed}, ${kills} kills`);
   const startedAt = Date.now();
   const minutes = () => ((Date.now() - startedAt) / 60_000).toFixed(1);
@@ -76,17 +84,23 @@ function readCall(): Call | string {
       options: {
         store: { type: 'string', default: 'sqlite' },
         kills: { type: 'string', default: '100' },
+        faults: { type: 'string', default: 'Infinity' },
         seed: { type: 'string', default: String(Date.now() % 1_000_000) },
-        minutes: { type: 'string', default: 'Infinity' },
+        minutes: { type: 'string', default: '' },
         keep: { type: 'boolean', default: false },
       },
     });
-    const [kills, seed, minutes] = [Number(values.kills), Number(values.seed), Number(values.minutes)];
-    if (values.store !== 'sqlite') return `--store must be sqlite, not ${values.store}`;
+    const { store } = values;
+    const [kills, faults, seed] = [Number(values.kills), Number(values.faults), Number(values.seed)];
+    const minutes = Number(values.minutes || (store === 'postgres' && faults === Infinity ? 60 : Infinity));
+    if (store !== 'sqlite' && store !== 'postgres') return `--store must be sqlite or postgres, not ${store}`;
+    const missing = store === 'postgres' && postgresMissing();
+    if (missing) return missing;
     if (!Number.isInteger(kills) || kills < 1) return '--kills must be an integer from 1';
+    if (!(faults >= 1)) return '--faults must be a number from 1';
     if (!Number.isInteger(seed)) return '--seed must be an integer';
     if (!(minutes > 0)) return '--minutes must be a number above 0';
-    return { kills, seed, minutes, keep: values.keep };
+    return { store, kills, faults, seed, minutes, keep: values.keep };
   } catch (error) {
     return (error as Error).message;
   }

@@ -1,13 +1,14 @@
 // Programs of a tenant: they send orders over HTTP or hand them in at the SMTP door, repeat a call with its idempotency key
 // until it is answered, and remember what they were promised. What has no key is never repeated.
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Daemon } from '../support/daemon-process.ts';
+import type { ApiAnswer, Daemon } from '../support/daemon-process.ts';
 import { type DoorAddress, submissionIdIn } from '../support/door-client.ts';
+import { patience } from '../support/patience.ts';
 import { sealedMail } from '../support/sealed-mail.ts';
 import { RECEIVER, type Sender } from '../support/world.ts';
 import { DoorOrders } from './door-orders.ts';
 import { drawFate, ENDING_BADLY, fateOf } from './receiver.ts';
-import type { Scene } from './scene.ts';
+import type { Ordering } from './scene.ts';
 
 const MAX_RECIPIENTS = 4;
 /** Of the calls; the others have no idempotency key. */
@@ -19,6 +20,17 @@ const BYTES = 100;
 /** Of a slow client: half of it is more than one piece, and stored before the kill that cuts it off. */
 const SLOW_BYTES = 600_000;
 const LONGEST_HALT_MS = 1500;
+/** Then a client gives up on an answer. */
+const CALL_MS = 5000;
+
+/** Null: there was none, or it came too late. */
+export async function answerIn(call: Promise<ApiAnswer>): Promise<ApiAnswer | null> {
+  const given = new AbortController();
+  const tooLate = pause(patience(CALL_MS), null, { signal: given.signal }).catch(() => null);
+  const answer = await Promise.race([call.catch(() => null), tooLate]);
+  given.abort();
+  return answer;
+}
 
 interface Order {
   name: string;
@@ -33,9 +45,13 @@ interface Order {
 export interface ClientOptions {
   name: string;
   random: () => number;
-  door: DoorAddress;
+  doorOf(daemon: Daemon): DoorAddress;
   /** Hands in large mails only, and halts in the middle of each. */
   isSlow: boolean;
+  /** The longest pause before an order. */
+  paceMs?: number;
+  /** Told of each order, and of what was answered. */
+  note?(what: string, facts: object): void;
 }
 
 export class Client {
@@ -50,31 +66,38 @@ export class Client {
   repeats = 0;
   /** Repeated calls that had been taken before, without an answer. */
   replays = 0;
-  readonly #scene: Scene;
+  readonly #scene: Ordering;
   readonly #sender: Sender;
   readonly #name: string;
   readonly #random: () => number;
   readonly #door: DoorOrders;
   readonly #isSlow: boolean;
+  readonly #paceMs: number;
+  readonly #note: (what: string, facts: object) => void;
 
-  constructor(scene: Scene, sender: Sender, { name, random, door, isSlow }: ClientOptions) {
+  constructor(scene: Ordering, sender: Sender, { name, random, doorOf, isSlow, paceMs = 0, note }: ClientOptions) {
     this.#scene = scene;
     this.#sender = sender;
     this.#name = name;
     this.#random = random;
     this.#isSlow = isSlow;
-    this.#door = new DoorOrders(door, sender.key);
+    this.#paceMs = paceMs;
+    this.#note = note ?? (() => {});
+    this.#door = new DoorOrders(doorOf, sender.key);
   }
 
   async work(): Promise<void> {
     for (let number = 1; await this.#scene.mayOrder(); number++) {
       const order = this.#draw(`${this.#name}-${number}`);
+      const { name, to, key } = order;
       this.calls++;
+      this.#note('order', { name, to, key });
       while (!(await this.#send(order)) && order.key !== null) {
         order.isRepeat = true;
         this.repeats++;
         await pause(REPEAT_AFTER_MS);
       }
+      if (this.#paceMs > 0) await pause(this.#random() * this.#paceMs);
     }
     this.#door.close();
   }
@@ -111,6 +134,7 @@ export class Client {
     };
     const reply = await this.#door.hand(daemon, { to, raw, onRefused, ...(this.#isSlow && { halfway }) });
     const id = submissionIdIn(reply);
+    this.#note('reply', { name, reply });
     if (id === null) {
       if (reply.startsWith('5') && !isRefused) this.refusals.push(`${name}: ${reply}`);
       return reply.startsWith('5');
@@ -124,7 +148,8 @@ export class Client {
   async #call(daemon: Daemon, { name, to, key }: Order): Promise<boolean> {
     const body = { from: this.#from, to, subject: name, text: `Thank you for order ${name}.` };
     const headers: Record<string, string> = key === null ? {} : { 'Idempotency-Key': key };
-    const answer = await daemon.call(this.#sender.key, 'POST /emails', { body, headers }).catch(() => null);
+    const answer = await answerIn(daemon.call(this.#sender.key, 'POST /emails', { body, headers }));
+    this.#note('answer', { name, status: answer?.status ?? null, ids: answer?.body.message_ids });
     if (answer === null || answer.status === 429 || answer.status >= 500) return false;
     if (answer.status !== 202) {
       this.refusals.push(`${name}: ${answer.status} ${JSON.stringify(answer.body)}`);

@@ -3,12 +3,12 @@ import type { Daemon } from '../support/daemon-process.ts';
 import { type DoorAddress, DoorClient, type HandedMail } from '../support/door-client.ts';
 
 export class DoorOrders {
-  readonly #address: DoorAddress;
+  readonly #addressOf: (daemon: Daemon) => DoorAddress;
   readonly #key: string;
   #open: { daemon: Daemon; client: DoorClient } | null = null;
 
-  constructor(address: DoorAddress, key: string) {
-    this.#address = address;
+  constructor(addressOf: (daemon: Daemon) => DoorAddress, key: string) {
+    this.#addressOf = addressOf;
     this.#key = key;
   }
 
@@ -34,7 +34,7 @@ export class DoorOrders {
   async #clientOf(daemon: Daemon): Promise<DoorClient> {
     if (this.#open?.daemon !== daemon) {
       this.close();
-      this.#open = { daemon, client: await DoorClient.signIn(this.#address, this.#key) };
+      this.#open = { daemon, client: await DoorClient.signIn(this.#addressOf(daemon), this.#key) };
     }
     return this.#open.client;
   }

@@ -47,6 +47,8 @@ export class Receiver {
   readonly sinceKill = new Set<string>();
   /** Written mails that came with another body than theirs. */
   readonly altered: string[] = [];
+  /** It hangs up on everyone. */
+  isAway = false;
   readonly #deferredOnce = new Set<string>();
   readonly #report: (report: ToReport) => void;
 
@@ -63,12 +65,14 @@ export class Receiver {
   }
 
   #answer(address: string): SinkReply | null {
+    if (this.isAway) return 'drop';
     const fate = fateOf(address);
     if (fate === 'gone') return { code: 550, text: '5.1.1 No such user here' };
     return fate === 'slow' && this.#isFirst(address) ? { code: 452, text: '4.2.2 The mailbox is full' } : null;
   }
 
   #take(mail: ReceivedMail): SinkReply | null {
+    if (this.isAway) return 'drop';
     const fate = fateOf(mail.to);
     if (fate === 'full' && this.#isFirst(mail.to)) return { code: 452, text: '4.2.2 The mailbox is full' };
     const id = messageIdOf(mail.raw);

@@ -5,7 +5,7 @@ import { composeArf } from '../../src/protocol/mail/arf.ts';
 import { dsnFor } from '../support/bounce-mail.ts';
 import { SmtpClient } from '../support/smtp-client.ts';
 import type { ToReport } from './receiver.ts';
-import type { Scene } from './scene.ts';
+import type { Living } from './scene.ts';
 
 const BOUNCES = 'bounces.mail.postrider.test';
 const WORKERS = 4;
@@ -22,13 +22,13 @@ export class Reporter {
   readonly accepted = new Map<string, ToReport['kind']>();
   readonly refusals: string[] = [];
   repeats = 0;
-  readonly #scene: Scene;
+  readonly #scene: Living;
   readonly #random: () => number;
   readonly #due: Due[] = [];
   #working = 0;
   #over = false;
 
-  constructor(scene: Scene, random: () => number) {
+  constructor(scene: Living, random: () => number) {
     this.#scene = scene;
     this.#random = random;
   }

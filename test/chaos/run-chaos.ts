@@ -3,19 +3,20 @@
 // a checkpoint, in a shutdown, as SIGKILL or as a power cut (power-cut.ts says what that simulates). In the end all
 // comes to rest, and the checks (check.ts) compare what was promised outside with what the store says.
 
-import { fileURLToPath } from 'node:url';
+import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import type { Launch, Owner } from '../support/daemon-process.ts';
 import { type DoorAddress, findDoorAddress } from '../support/door-client.ts';
-import { publish, registerSender, type Sender, startWorld, type World } from '../support/world.ts';
+import { registerSender, type Sender, startWorld, type World } from '../support/world.ts';
 import { check, type Findings } from './check.ts';
 import { Client } from './clients.ts';
-import { type FlakyEndpoint, startFlakyEndpoint } from './endpoints.ts';
+import type { FlakyEndpoint } from './endpoints.ts';
 import { executeKill } from './execute-kill.ts';
 import { Receiver } from './receiver.ts';
 import { Reporter } from './reporter.ts';
 import { Scene } from './scene.ts';
 import { type Kill, randomFor, scheduleOf } from './schedule.ts';
-import { settle, sweepLeftovers } from './settle.ts';
+import { addEndpoints, announceService, SETTINGS, SOURCE_CACHE } from './setting.ts';
+import { settle, stopped, sweepLeftovers } from './settle.ts';
 import { sqliteUnderTest } from './sqlite-under-test.ts';
 import type { Facts, StoreUnderTest } from './store-under-test.ts';
 import { type Losses, Tally } from './tally.ts';
@@ -36,26 +37,12 @@ export interface ChaosResult {
   powerCutsSimulated: boolean;
 }
 
-const SOURCE_CACHE = fileURLToPath(new URL('../../scripts/source-cache.cjs', import.meta.url));
 /** The last of them is slow. */
 const CLIENTS = 5;
-const ENDPOINTS = 2;
 /** Daemons that died by themselves. */
 const MAX_PROBLEMS = 5;
 /** Looking through the whole database takes longer than the kill as soon as it is large. */
 const THOROUGH_EVERY = 10;
-const SERVICE_KEY = 'postrider._domainkey.bounces.mail.postrider.test';
-
-const SETTINGS = {
-  // One sender and one receiver make more calls than a peer may, and more bounces than a tenant should.
-  smtp: { connections_per_minute: 1_000_000, mails_per_minute: 10_000_000 },
-  limits: { review_hard_bounce_rate: 1, review_complaint_rate: 1 },
-  suppression: { spike_hard_bounces: 1_000_000 },
-  delivery: { retry_steps: ['100ms', '200ms'], connections_per_destination: 3 },
-  domains: { recheck: false },
-  webhooks: { allow_private: ['127.0.0.0/8'] },
-};
-
 interface Stage extends World {
   store: StoreUnderTest;
   scene: Scene;
@@ -91,7 +78,7 @@ async function run(
     return new Client(scene, sender, {
       name,
       random: randomFor(seed, name),
-      door: on.door,
+      doorOf: () => on.door,
       isSlow: index === CLIENTS - 1,
     });
   });
@@ -118,11 +105,27 @@ async function run(
   }
   scene.end();
   await ordering;
-  tally.losses.problems.push(...(await settle(on)));
+  tally.losses.problems.push(...(await settleOne(on)));
   await reporting;
   tally.losses.leftovers = store.facts(sender.tenantId).leftovers;
-  await sweepLeftovers(on.postrider.databaseFile);
+  const swept = await openSqliteStore({ file: on.postrider.databaseFile });
+  await sweepLeftovers(swept);
+  await swept.close();
   return conclude(on, tally, clients);
+}
+
+async function settleOne({ store, scene, postrider, reporter, endpoints }: Stage): Promise<string[]> {
+  await scene.daemon.ready;
+  return settle({
+    ...{ reporter, endpoints },
+    openWork: () => store.openWork(),
+    hastenWebhooks: () => store.hastenWebhooks(),
+    stop: () => stopped(scene.daemon),
+    async start() {
+      store.prepareStart();
+      scene.replace(await postrider.serve());
+    },
+  });
 }
 
 function conclude(on: Stage, { losses, inFlight }: Tally, clients: Client[]): ChaosResult {
@@ -144,7 +147,6 @@ async function setUp(owner: Owner, seed: number): Promise<Stage> {
   // The receiver hears of mail before there is a reporter to tell: none is sent by then.
   let reporter: Reporter | null = null;
   const receiver = new Receiver((report) => reporter?.add(report));
-  // As bin/postrider starts it: half of the processor time, so twice the kills.
   const launch: Launch = { nodeArguments: ['--require', SOURCE_CACHE] };
   const address = await findDoorAddress();
   const world = await startWorld(owner, { sink: receiver.options, settings: { ...SETTINGS, ...address }, launch });
@@ -152,19 +154,9 @@ async function setUp(owner: Owner, seed: number): Promise<Stage> {
   const startedAt = Date.now();
   const daemon = await world.postrider.serve();
   const startMs = Date.now() - startedAt;
-  const announced = await daemon.logged({ record: SERVICE_KEY });
-  publish(world.dns, [{ name: SERVICE_KEY, type: 'TXT', value: String(announced.value) }]);
+  await announceService(world.dns, daemon);
   const sender = await registerSender(world, daemon);
-  const scopes = ['--name', 'hooks', '--scopes', 'webhooks:write'];
-  const { key } = await world.postrider.json('key', 'create', '--tenant', sender.tenantId, ...scopes);
-  const endpoints: FlakyEndpoint[] = [];
-  for (let index = 0; index < ENDPOINTS; index++) {
-    const endpoint = await startFlakyEndpoint(randomFor(seed, `endpoint${index}`));
-    owner.teardown(() => endpoint.close());
-    endpoints.push(endpoint);
-    const answer = await daemon.call(String(key), 'POST /webhooks', { body: { url: endpoint.url } });
-    if (answer.status !== 201) throw new Error(`webhook refused: ${answer.status} ${JSON.stringify(answer.body)}`);
-  }
+  const endpoints = await addEndpoints(owner, { postrider: world.postrider, daemon, sender, seed });
   const scene = new Scene(daemon);
   reporter = new Reporter(scene, randomFor(seed, 'reports'));
   return { ...world, store, scene, sender, receiver, reporter, endpoints, startMs, door: address.submission };

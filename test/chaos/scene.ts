@@ -3,7 +3,17 @@ import { EventEmitter, once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Daemon } from '../support/daemon-process.ts';
 
-export class Scene {
+/** Where the daemon is that can be called. */
+export interface Living {
+  running(): Promise<Daemon>;
+}
+
+export interface Ordering extends Living {
+  /** Settles with false when the run is over. */
+  mayOrder(): Promise<boolean>;
+}
+
+export class Scene implements Ordering {
   daemon: Daemon;
   /** Orders that clients may make before the next kill: without it a slow kill would grow the database most. */
   #credit = 0;
@@ -36,7 +46,6 @@ export class Scene {
     this.end();
   }
 
-  /** Settles with false when the run is over. */
   async mayOrder(): Promise<boolean> {
     while (!this.#over && this.#credit === 0) await once(this.#changes, 'change');
     if (this.#over) return false;

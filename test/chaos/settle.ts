@@ -2,50 +2,51 @@
 // something still moves, and stops the daemon as an operator would.
 import { setTimeout as pause } from 'node:timers/promises';
 import { HOUR_MS } from '../../src/base/clock.ts';
-import { openSqliteStore } from '../../src/store/sqlite/open.ts';
+import type { Store } from '../../src/store/store.ts';
 import { eraseOld } from '../../src/upkeep/retention.ts';
-import type { Daemon, Installation } from '../support/daemon-process.ts';
+import type { Daemon } from '../support/daemon-process.ts';
 import { patience } from '../support/patience.ts';
 import { describeDeath } from './execute-kill.ts';
 import type { Reporter } from './reporter.ts';
-import type { Scene } from './scene.ts';
-import type { OpenWork, StoreUnderTest } from './store-under-test.ts';
+import type { OpenWork } from './store-under-test.ts';
 
 const LOOK_EVERY_MS = 200;
 /** Without any change for so long, what is open will not come to rest. */
 const STILLNESS_MS = 30_000;
 
 export interface SettleKit {
-  postrider: Installation;
-  store: StoreUnderTest;
-  scene: Scene;
+  openWork(): OpenWork | Promise<OpenWork>;
+  /** Of all daemons. Returns which of them did not end well. */
+  stop(): Promise<string[]>;
+  start(): Promise<void>;
+  /** While no daemon runs: what waits for a retry of a webhook is due now. */
+  hastenWebhooks(): void | Promise<void>;
   reporter: Reporter;
   endpoints: readonly { heal(): void }[];
 }
 
 /** What did not come to rest, or did not end well; empty when all did. */
-export async function settle({ postrider, store, scene, reporter, endpoints }: SettleKit): Promise<string[]> {
+export async function settle({ reporter, endpoints, ...kit }: SettleKit): Promise<string[]> {
   const problems: string[] = [];
-  await scene.daemon.ready;
-  const restless = await rest(() => ({ ...store.openWork(), webhookDeliveries: 0, reports: reporter.waiting }));
+  const allButWebhooks = async () => ({ ...(await kit.openWork()), webhookDeliveries: 0, reports: reporter.waiting });
+  const restless = await rest(allButWebhooks);
   if (restless !== null) problems.push(`not at rest: ${restless}`);
   reporter.end();
-  problems.push(...(await stopped(scene.daemon)));
+  problems.push(...(await kit.stop()));
 
   for (const endpoint of endpoints) endpoint.heal();
-  store.hastenWebhooks();
-  store.prepareStart();
-  scene.replace(await postrider.serve());
-  const untold = await rest(() => ({ ...store.openWork() }));
+  await kit.hastenWebhooks();
+  await kit.start();
+  const untold = await rest(async () => ({ ...(await kit.openWork()) }));
   if (untold !== null) problems.push(`not at rest after the last start: ${untold}`);
-  problems.push(...(await stopped(scene.daemon)));
+  problems.push(...(await kit.stop()));
   return problems;
 }
 
-async function rest(look: () => Partial<OpenWork> & { reports?: number }): Promise<string | null> {
+async function rest(look: () => Promise<OpenWork & { reports?: number }>): Promise<string | null> {
   let before = '';
   for (let since = Date.now(); ; ) {
-    const open = look();
+    const open = await look();
     if (Object.values(open).every((count) => count === 0)) return null;
     const now = JSON.stringify(open);
     if (now !== before) since = Date.now();
@@ -55,16 +56,14 @@ async function rest(look: () => Partial<OpenWork> & { reports?: number }): Promi
   }
 }
 
-async function stopped(daemon: Daemon): Promise<string[]> {
+export async function stopped(daemon: Daemon): Promise<string[]> {
   const ended = await daemon.stop();
   return ended.code === 0 ? [] : [`the last daemon ${describeDeath(daemon, ended)}`];
 }
 
 /** What the daemon's timer does after hours of which a test has none: while no daemon runs. */
-export async function sweepLeftovers(databaseFile: string): Promise<void> {
-  const store = await openSqliteStore({ file: databaseFile });
+export async function sweepLeftovers(store: Store): Promise<void> {
   const clock = { now: () => Date.now() + 2 * HOUR_MS };
   const kit = { store, clock, contentDays: 30, recordsDays: 90, auditDays: 400, pause: async () => {} };
   await eraseOld(kit, new AbortController().signal);
-  await store.close();
 }

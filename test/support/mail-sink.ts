@@ -17,6 +17,8 @@ export interface MailSink {
   mails: ReceivedMail[];
   /** Connections, `most`: at one time. */
   connections: { total: number; most: number };
+  /** The most connections at one time, by the address that they come from. */
+  mostBySource: Map<string, number>;
   /** Resolves as soon as the sink holds so many mails. */
   received(count: number): Promise<ReceivedMail[]>;
   close(): Promise<void>;
@@ -48,6 +50,7 @@ const CLOSE_TIMEOUT_MS = 50;
 export async function startMailSink(options: SinkOptions = {}): Promise<MailSink> {
   const mails: ReceivedMail[] = [];
   const connections = { total: 0, most: 0 };
+  const mostBySource = new Map<string, number>();
   const sockets = new Map<number, Socket>();
   const waiting: { count: number; resolve(): void }[] = [];
   const keep = (mail: ReceivedMail) => {
@@ -88,7 +91,11 @@ export async function startMailSink(options: SinkOptions = {}): Promise<MailSink
   server.server.on('connection', (socket: Socket) => {
     sockets.set(socket.remotePort!, socket);
     connections.total++;
-    connections.most = Math.max(connections.most, [...sockets.values()].filter(isOpen).length);
+    const open = [...sockets.values()].filter(isOpen);
+    connections.most = Math.max(connections.most, open.length);
+    const source = String(socket.remoteAddress);
+    const fromThere = open.filter(({ remoteAddress }) => remoteAddress === source).length;
+    mostBySource.set(source, Math.max(mostBySource.get(source) ?? 0, fromThere));
     const { remotePort } = socket;
     socket.on('close', () => sockets.delete(remotePort!));
   });
@@ -98,6 +105,7 @@ export async function startMailSink(options: SinkOptions = {}): Promise<MailSink
     port: (server.server.address() as AddressInfo).port,
     mails,
     connections,
+    mostBySource,
     async received(count) {
       if (mails.length < count) await new Promise<void>((resolve) => waiting.push({ count, resolve }));
       return mails;

@@ -1,7 +1,7 @@
 // A TCP proxy on loopback, for what networks do: it passes bytes on, holds them back, or cuts connections.
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
-import type { Test } from 'tap';
+import type { Owner } from './daemon-process.ts';
 
 export interface TcpProxy {
   port: number;
@@ -21,7 +21,11 @@ export interface TcpProxy {
   refuse(refused: boolean): void;
 }
 
-export async function startTcpProxy(t: Test, target: { port: number; host?: string }): Promise<TcpProxy> {
+/** The target may move: each new connection goes where it is then. */
+export async function startTcpProxy(
+  t: Pick<Owner, 'teardown'>,
+  target: { port: number; host?: string },
+): Promise<TcpProxy> {
   const pairs = new Set<[client: Socket, server: Socket]>();
   let [held, refused] = [false, false];
   let fatal: string | null = null;

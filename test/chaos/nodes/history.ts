@@ -1,0 +1,24 @@
+// What happened in a run, one JSON object per line, in the order in which it was seen: each call with what became of it, each
+// fault, each problem. It is kept when a promise was broken.
+import fs from 'node:fs';
+import path from 'node:path';
+
+export class History {
+  readonly file: string;
+  readonly #stream: fs.WriteStream;
+  readonly #startedAt = performance.now();
+
+  constructor(folder: string) {
+    this.file = path.join(folder, 'history.jsonl');
+    this.#stream = fs.createWriteStream(this.file);
+  }
+
+  note(what: string, facts: object = {}): void {
+    const ms = Math.round(performance.now() - this.#startedAt);
+    this.#stream.write(`${JSON.stringify({ ms, what, ...facts })}\n`);
+  }
+
+  close(): Promise<void> {
+    return new Promise((resolve) => this.#stream.end(resolve));
+  }
+}
