@@ -16,6 +16,7 @@ import { randomFor } from '../schedule.ts';
 import { addEndpoints, announceService, SETTINGS, SOURCE_CACHE } from '../setting.ts';
 import { settle, stopped, sweepLeftovers } from '../settle.ts';
 import type { Facts } from '../store-under-test.ts';
+import { oddFeed, overLimit } from './check-nodes.ts';
 import { ClosedDoors } from './closed-doors.ts';
 import { Cluster } from './cluster.ts';
 import { carryOut, cutsOff, describeFault, type Fault, faultsOf } from './faults.ts';
@@ -130,11 +131,11 @@ export async function runNodes(owner: Owner, options: NodesOptions): Promise<Nod
   };
   const findings = {
     ...check(witness, facts),
-    feed: compareFeed(feed.seen, await eventsInOrder(cluster, sender.tenantId)),
-    owners: watch.problems,
+    feed: oddFeed(feed.seen, await eventsInOrder(cluster, sender.tenantId)),
+    owners: [...watch.holdings.problems, ...watch.problems],
     doors: doors.problems,
     sums: await oddSums(cluster, sender.tenantId),
-    connections: overLimit(on.connections),
+    connections: overLimit(on.connections, SETTINGS.delivery.connections_per_destination),
   };
   const refusals = [...clients.flatMap((client) => client.refusals), ...reporter.refusals];
   findings.other.push(...problems, ...refusals.map((text) => `refused: ${text}`));
@@ -190,17 +191,6 @@ async function sweptFacts({ cluster, sender }: Stage): Promise<Facts> {
   await sweepLeftovers(store);
   await store.close();
   return readFacts(cluster, sender.tenantId);
-}
-
-function compareFeed(seen: readonly string[], all: readonly string[]): string[] {
-  const first = all.findIndex((id, index) => seen[index] !== id);
-  if (first < 0 && seen.length === all.length) return [];
-  return [`${seen.length} events were read of ${all.length}; the first that differs is number ${first}: ${all[first]}`];
-}
-
-function overLimit(connections: ReadonlyMap<string, number>): string[] {
-  const most = SETTINGS.delivery.connections_per_destination;
-  return [...connections].filter(([, count]) => count > most).map(([from, count]) => `${from}: ${count} at one time`);
 }
 
 function figuresOf(

@@ -3,6 +3,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { patience } from '../../support/patience.ts';
 import type { Receiver } from '../receiver.ts';
+import { type Holding, Holdings } from './check-nodes.ts';
 import type { Cluster } from './cluster.ts';
 import type { Machine } from './machine.ts';
 
@@ -10,20 +11,15 @@ const LOOK_EVERY_MS = 300;
 /** Lease and margin are twelve seconds, whoever takes over looks every three. */
 const TAKEOVER_MS = 20_000;
 
-interface Holding {
-  node: string;
-  epoch: number;
-}
-
 export class Watch {
   readonly problems: string[] = [];
+  readonly holdings = new Holdings();
   /** How many faults fell while a message was in flight. */
   readonly inFlight = new Map<string, number>();
   /** The longest, of how many. */
   readonly takeovers = { longestMs: 0, count: 0 };
   readonly #cluster: Cluster;
   readonly #receiver: Receiver;
-  readonly #holders = new Map<string, Holding>();
   #hit: Set<string> | null = null;
   #isOver = false;
 
@@ -80,7 +76,7 @@ export class Watch {
       `SELECT 'slot ' || slot AS what, node, epoch::int FROM postrider.slots
        UNION ALL SELECT 'timer ' || name, node, epoch::int FROM postrider.timers`,
     );
-    for (const { what, ...holding } of held as (Holding & { what: string })[]) this.#compare(what, holding);
+    for (const { what, ...holding } of held as (Holding & { what: string })[]) this.holdings.see(what, holding);
     const hit = this.#hit;
     if (!hit) return;
     const { rows: open } = await this.#cluster.run(
@@ -90,16 +86,4 @@ export class Watch {
       if (state === 'sending' || this.#receiver.times.has(id)) hit.add(id);
     }
   }
-
-  #compare(what: string, now: Holding): void {
-    const before = this.#holders.get(what);
-    this.#holders.set(what, now);
-    if (!before) return;
-    const isRight = now.epoch > before.epoch || (now.epoch === before.epoch && now.node === before.node);
-    if (!isRight) this.problems.push(`${what}: ${describe(before)}, then ${describe(now)}`);
-  }
-}
-
-function describe({ node, epoch }: Holding): string {
-  return `${node} in epoch ${epoch}`;
 }
