@@ -24,6 +24,7 @@ import { memberCases } from './members.ts';
 import { messageSearchCases } from './message-search.ts';
 import { messageViewCases } from './message-view.ts';
 import { nodeCases } from './nodes.ts';
+import { operatorReadCases } from './operator-reads.ts';
 import { orphanCases } from './orphans.ts';
 import { overviewCases } from './overview.ts';
 import { ownerCases } from './owners.ts';
@@ -105,6 +106,7 @@ const GROUPS = {
   'figures of the service': serviceFigureCases,
   'figures by tag': tagFigureCases,
   overview: overviewCases,
+  'what operators read': operatorReadCases,
   'keeping and erasing': keepingCases,
   'isolation of tenants': isolationCases,
   'calls of one turn': besideCases,

@@ -88,7 +88,7 @@ function* queueSlice(db: Queries, _: null, slice: QueueSlice): Steps<QueueSliceV
 }
 
 function conditionsOf({ mxGroup, tenantId, domain }: QueueSlice): { where: string; values: unknown[] } {
-  const conditions = ['1'];
+  const conditions = ['TRUE'];
   const values: unknown[] = [];
   if (mxGroup === null) conditions.push('g.mx_group IS NULL');
   for (const [condition, value] of [
