@@ -66,7 +66,10 @@ function* get(db: Transaction, id: string) {
   return { mail: mailFromRow(row), content: (content as Buffer | undefined) ?? null };
 }
 
-/** In small slices, so that other verbs of the writer don't wait for long. */
+/** Mails are numbered nearly in the order of their reception. */
+const OUT_OF_ORDER = 100;
+
+/** In small slices, so that other verbs of the writer don't wait for long. Newer contents are not looked at. */
 function* forget(
   db: Transaction,
   { content, records }: { content: number; records: number },
@@ -84,10 +87,14 @@ function* forget(
   const emptied = (yield* db
     .sql(
       `DELETE FROM inbound_contents WHERE mail_seq IN
-         (SELECT c.mail_seq FROM inbound_contents c JOIN inbound_mails m ON m.seq = c.mail_seq
-          WHERE m.received_at < +? AND m.processed_at IS NOT NULL ORDER BY c.mail_seq LIMIT +?)`,
+         (SELECT c.mail_seq FROM inbound_contents c WHERE c.mail_seq <=
+            (SELECT max(seq) FROM (SELECT seq FROM inbound_mails WHERE received_at < +@content
+                                   ORDER BY received_at DESC LIMIT ${OUT_OF_ORDER}) latest)
+          AND EXISTS (SELECT 1 FROM inbound_mails m
+                      WHERE m.seq = c.mail_seq AND m.received_at < +@content AND m.processed_at IS NOT NULL)
+          ORDER BY c.mail_seq LIMIT +@limit)`,
     )
-    .run(content, limit)).changes;
+    .run({ content, limit })).changes;
   const day = new Date(records).toISOString().slice(0, 10);
   const days = yield* forgetDmarcDays(db, day, limit);
   return gone.length + emptied + days + (yield* forgetDmarcReports(db, records, limit));

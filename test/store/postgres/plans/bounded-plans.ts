@@ -1,0 +1,140 @@
+// Asks all hot verbs of a large database, and holds what each of their statements read against bounds: no table is read from
+// end to end, and neither rows nor pages grow with the messages that there have ever been. Three times, since PostgreSQL plans
+// a prepared statement for the values of each use or once for all of them, and such a plan may be older than most rows.
+import type { Test } from 'tap';
+import { describeError } from '../../../../src/base/errors.ts';
+import { bytesToUuid } from '../../../../src/base/ids.ts';
+import { openPostgresStore } from '../../../../src/store/postgres/open.ts';
+import { openPostgresPortalReads } from '../../../../src/store/postgres/portal-reads.ts';
+import { openPostgresCourierReads } from '../../../../src/store/postgres/reads.ts';
+import type { PostgresServer } from '../../../support/postgres-server.ts';
+import { Bench, T0 } from '../../conformance/harness.ts';
+import type { Asked, Samples } from './asked.ts';
+import { BIG_TENANT, fillingSql } from './filled.ts';
+import { hotVerbs } from './hot-verbs.ts';
+import { PlanLog, type Scan, type UsedPlan } from './plan-log.ts';
+
+/** How many messages there are when the first plans are made. */
+const AT_FIRST = 2000;
+const MAX_ROWS = 3000;
+const MAX_PAGES = 4000;
+/** A table with so few rows may be read whole. */
+const MAX_SCANNED_ROWS = 200;
+
+interface Bound {
+  rows?: number;
+  pages?: number;
+  /** Tables that it may read whole, since they grow with tenants alone, and it is not asked often. */
+  whole?: readonly string[];
+}
+
+/** Of verbs that read more on purpose, and no more than this at any size. */
+const OTHER_BOUNDS: Readonly<Record<string, Bound>> = {
+  dueLanes: { rows: 4000 },
+  queueOverview: { rows: 40_000, pages: 20_000 },
+  countOpenMessages: { rows: 20_000, whole: ['domains'] },
+  'delivered deliveries': { rows: 5000, pages: 12_000 },
+  // It counts what is kept, whose maximum is its argument.
+  putTlsPolicy: { rows: 20_000 },
+};
+
+export async function testPlans(t: Test, server: PostgresServer, messages: number): Promise<void> {
+  const database = await server.createDatabase();
+  await (await openPostgresStore({ url: server.url(database) })).close();
+  await server.run(database, fillingSql({ from: 0, until: AT_FIRST, all: messages }));
+  await server.run(database, 'VACUUM ANALYZE');
+  const planner = { server, database, log: new PlanLog(server) };
+  const generic = await openAsked(t, planner, 'force_generic_plan');
+  await askAll(planner, generic, () => {}); // some find too little
+  await server.run(database, fillingSql({ from: AT_FIRST, until: messages, all: messages }));
+  await compare(t, 'plans that were made when there were few messages', planner, generic);
+  await server.run(database, 'VACUUM ANALYZE');
+  await compare(t, 'plans that were made for all values', planner, generic);
+  const custom = await openAsked(t, planner, 'force_custom_plan');
+  await compare(t, 'plans that were made for the values of each use', planner, custom);
+}
+
+interface Planner {
+  server: PostgresServer;
+  database: string;
+  log: PlanLog;
+}
+
+type Opened = Omit<Asked, 'samples'>;
+
+async function openAsked(t: Test, { server, database }: Planner, mode: string): Promise<Opened> {
+  await server.run(database, `ALTER DATABASE ${database} SET plan_cache_mode = ${mode}`);
+  const url = server.url(database);
+  const store = await openPostgresStore({ url });
+  const { reads, close } = openPostgresPortalReads({ url, onTrouble: (reason) => t.fail(reason) });
+  const { contents } = openPostgresCourierReads(url);
+  t.teardown(async () => {
+    contents.close();
+    await close();
+    await store.close();
+  });
+  const bench = new Bench({ store, openContents: () => contents });
+  await bench.owner();
+  return { bench, contents, reads };
+}
+
+async function askAll(
+  planner: Planner,
+  opened: Opened,
+  onFailure: (reason: string) => void,
+): Promise<{ name: string; plans: UsedPlan[] }[]> {
+  const asked: Asked = { ...opened, samples: await takeSamples(planner) };
+  const all: { name: string; plans: UsedPlan[] }[] = [];
+  for (const [name, verb] of Object.entries(hotVerbs(asked))) {
+    const run = () => verb().catch((error) => onFailure(`${name}: ${describeError(error)}`));
+    all.push({ name, plans: await planner.log.during(planner.database, run) });
+  }
+  return all;
+}
+
+async function compare(t: Test, title: string, planner: Planner, opened: Opened): Promise<void> {
+  const all = await askAll(planner, opened, (reason) => t.fail(reason));
+  await t.test(title, async (t) => {
+    for (const { name, plans } of all) {
+      const beyond = plans.flatMap((plan) => beyondBounds(plan, OTHER_BOUNDS[name] ?? {}));
+      t.strictSame([...new Set(beyond)], [], name);
+    }
+  });
+}
+
+function beyondBounds(plan: UsedPlan, { rows = MAX_ROWS, pages = MAX_PAGES, whole = [] }: Bound): string[] {
+  const faults: string[] = [];
+  if (plan.rows > rows) faults.push(`${plan.rows} rows`);
+  if (plan.pages > pages) faults.push(`${plan.pages} pages`);
+  const isScanned = ({ by, table, rows: read }: Scan) =>
+    by === 'Seq Scan' && read > MAX_SCANNED_ROWS && !whole.includes(table) && !table.startsWith('pg_');
+  if (plan.scans.some(isScanned)) faults.push('a whole table');
+  const how = plan.scans.map(({ by, table, rows }) => `${by} of ${table}: ${rows}`).join(', ');
+  return faults.length > 0 ? [`${faults.join(', ')}: ${how}: ${plan.text.replace(/\s+/g, ' ')}`] : [];
+}
+
+async function takeSamples({ server, database }: Planner): Promise<Samples> {
+  const column = async (sql: string) => {
+    const { rows } = await server.run(database, sql);
+    return (rows as Record<string, unknown>[]).map((row) => Object.values(row)[0]);
+  };
+  const tenant = `'\\x${BIG_TENANT.replaceAll('-', '')}'::bytea`;
+  const ids = async (text: string) => ((await column(text)) as Buffer[]).map(bytesToUuid);
+  const messages = (what: string, where: string) =>
+    ids(`SELECT ${what} FROM postrider.messages WHERE tenant_id = ${tenant} AND ${where} ORDER BY id LIMIT 100`);
+  const lanes = `SELECT l.id FROM postrider.lanes l JOIN postrider.messages m ON m.lane = l.id WHERE l.tenant_id = ${tenant} AND l.slot = 1
+    AND m.state = 'queued' GROUP BY l.id ORDER BY count(*) DESC, l.id`;
+  return {
+    lanes: (await column(lanes)).map(Number),
+    delivered: await messages('id', `state = 'delivered' AND attempts = 1`),
+    waiting: await messages('id', `state = 'queued'`),
+    parked: await messages('id', 'parked = 1'),
+    scheduled: await messages('id', `state = 'scheduled' AND due_at >= ${T0}`),
+    submissions: await messages('submission_id', `state = 'scheduled' AND due_at >= ${T0}`),
+    events: await ids(`SELECT e.id FROM postrider.events e JOIN postrider.webhook_deliveries d ON d.event_seq = e.seq
+      WHERE e.tenant_id = ${tenant} AND d.state = 'delivered' ORDER BY e.seq LIMIT 10`),
+    recipient: String(
+      (await column(`SELECT recipient FROM postrider.messages WHERE tenant_id = ${tenant} ORDER BY id LIMIT 1`))[0],
+    ),
+  };
+}
