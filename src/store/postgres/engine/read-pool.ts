@@ -46,11 +46,14 @@ export class ReadPool {
   }
 
   async read<T>(runner: VerbRunner, work: () => Steps<T>): Promise<T> {
-    try {
-      return await this.#readOnce(runner, work);
-    } catch (error) {
-      if (!isConnectionLost(error) && !isOutdatedPlan(error)) throw storeFault(error);
-      return await this.#readOnce(runner, work).catch((again) => Promise.reject(storeFault(again)));
+    for (let tries = 1; ; tries++) {
+      try {
+        return await this.#readOnce(runner, work);
+      } catch (error) {
+        // After a migration the statements of every connection are outdated.
+        const maxTries = isOutdatedPlan(error) ? this.#maxConnections + 1 : 2;
+        if (tries >= maxTries || !(isConnectionLost(error) || isOutdatedPlan(error))) throw storeFault(error);
+      }
     }
   }
 
