@@ -100,6 +100,7 @@ function checkDatabase(
   const about = { check: 'database', subject: storeName };
   if (problem !== null) return wrong(about, problem);
   if (from === 0) return fine(about, 'does not exist yet: the first start creates it');
+  if (from > to) return warning(about, `has the newer schema ${from}, on which this version works, too`);
   if (from === to) return fine(about, `already has schema ${to}`);
   return fine(about, `has schema ${from}; the next start migrates it to ${to}`);
 }

@@ -31,6 +31,8 @@ export interface StoreListener {
   onBackgroundFault(work: string, error: unknown): void;
   /** The store can't be used any more: calls without an answer may or may not have been committed. */
   onLost(error: unknown): void;
+  /** Of a store that several daemons share: what the start made of its schema. */
+  onSchema?(text: string, isWarning: boolean): void;
 }
 
 /** For the daemon: its main thread never waits for the disk. */
@@ -38,15 +40,21 @@ export async function openDaemonStore(address: StoreAddress, listener: StoreList
   switch (address.driver) {
     case 'sqlite': {
       const { openThreadedStore } = await import('../sqlite/threaded-store.ts');
-      const { onBackgroundFault, ...others } = listener;
+      const { onBackgroundFault, onSchema: _, ...others } = listener;
       const onCheckpointFault = (error: unknown) => onBackgroundFault('checkpoints', error);
       return openThreadedStore({ file: address.file, onCheckpointFault, ...others });
     }
     case 'postgres': {
       const { openPostgresStore } = await import('../postgres/open.ts');
-      const { onBackgroundFault, onGroup, onFailedCommit } = listener;
+      const { onBackgroundFault, onGroup, onFailedCommit, onSchema } = listener;
       const onNoticeFault = (error: unknown) => onBackgroundFault('notices to other nodes', error);
-      return openPostgresStore({ url: address.url, onFailedCommit, onNoticeFault, ...(onGroup && { onGroup }) });
+      return openPostgresStore({
+        url: address.url,
+        onFailedCommit,
+        onNoticeFault,
+        ...(onSchema && { onSchema }),
+        ...(onGroup && { onGroup }),
+      });
     }
   }
 }

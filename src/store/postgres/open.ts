@@ -6,7 +6,7 @@ import type { Steps } from '../sql/steps.ts';
 import type { Store } from '../store.ts';
 import { ConfigCache } from './engine/config-cache.ts';
 import type { ConnectionTerms } from './engine/connection.ts';
-import { migrate } from './engine/migrations.ts';
+import { migrate, type OnSchema } from './engine/migrations.ts';
 import { PostgresNotices } from './engine/notices.ts';
 import { ReadPool } from './engine/read-pool.ts';
 import { parseServerAddress } from './engine/server-address.ts';
@@ -20,6 +20,7 @@ export interface PostgresOptions extends WritingOptions, WaveOptions {
   url: string;
   /** Notices to or from other nodes do not get through, and are tried again. */
   onNoticeFault?(error: unknown): void;
+  onSchema?: OnSchema;
   /** How long the server may not answer what writes; tests are less patient. */
   silenceMs?: number;
 }
@@ -34,11 +35,12 @@ interface Running {
 export async function openPostgresStore({
   url,
   onNoticeFault,
+  onSchema,
   silenceMs,
   ...options
 }: PostgresOptions): Promise<Store> {
   const address = parseServerAddress(url);
-  await migrate(address);
+  await migrate(address, onSchema);
   const terms = (what: string): ConnectionTerms => ({ applicationName: `postrider-${what}` });
   const cache = new ConfigCache();
   const pool = new ReadPool({ address, terms: terms('reads'), cache });

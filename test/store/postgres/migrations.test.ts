@@ -2,8 +2,11 @@
 import fs from 'node:fs';
 import Database from 'better-sqlite3';
 import t from 'tap';
+import { applyMigrations } from '../../../src/store/postgres/engine/apply-migrations.ts';
+import { connect } from '../../../src/store/postgres/engine/connection.ts';
 import { isMigrated, knownMigrations, migrate, newestSchema } from '../../../src/store/postgres/engine/migrations.ts';
 import { parseServerAddress } from '../../../src/store/postgres/engine/server-address.ts';
+import { MoveTarget } from '../../../src/store/postgres/moving/target.ts';
 import { migrate as migrateSqlite } from '../../../src/store/sqlite/engine/migrations.ts';
 import { postgresMissing, startPostgres } from '../../support/postgres-server.ts';
 import { dumpSchema } from './schema-dump.ts';
@@ -102,10 +105,52 @@ t.test('in a database', { skip: postgresMissing() }, async (t) => {
     await refused('CREATE SCHEMA postrider; CREATE TABLE postrider.meta (name text, value text)', foreign);
     const newer = `CREATE SCHEMA postrider; CREATE TABLE postrider.meta (name text, value text);
       INSERT INTO postrider.meta VALUES ('schema_version', '999'), ('migrated_by', '9.9.9')`;
-    await refused(
-      newer,
-      /has schema 999 \(of Postrider 9\.9\.9\), and this Postrider knows schemas up to \d+: start the newer/,
-    );
+    const few = `${newer}, ('usable_from', '${newestSchema() + 1}')`;
+    for (const sql of [newer, few])
+      await refused(
+        sql,
+        /has schema 999 \(of Postrider 9\.9\.9\), and this Postrider knows schemas up to \d+: start the newer/,
+      );
+  });
+
+  t.test('beside a newer version that only added, this one works', async (t) => {
+    const { name, address } = await emptyDatabase();
+    await migrate(address);
+    const newer = `UPDATE postrider.meta SET value = CASE name WHEN 'schema_version' THEN '999' ELSE '9.9.9' END
+      WHERE name IN ('schema_version', 'migrated_by')`;
+    await server.run(name, newer);
+    const said: unknown[] = [];
+    t.strictSame(await migrate(address, (text, isWarning) => said.push({ text, isWarning })), []);
+    t.match(said, [{ text: /newer schema 999 \(of Postrider 9\.9\.9\).*upgrade this daemon, too/, isWarning: true }]);
+    t.equal(await isMigrated(address), true, 'and so do its commands');
+    const { rows } = await server.run(name, `SELECT value FROM postrider.meta WHERE name = 'schema_version'`);
+    t.strictSame(rows, [{ value: '999' }], 'it leaves the schema as it is');
+    await t.rejects(MoveTarget.open(address), { message: /has schema 999/ }, 'but a copy is of one version');
+  });
+
+  t.test('a table that is in use is waited for briefly, again and again, and others go on meanwhile', async (t) => {
+    const { name, address } = await emptyDatabase();
+    await migrate(address);
+    const dump = await connect(address, { applicationName: 'a dump', patient: true });
+    t.teardown(() => dump.end());
+    await dump.sendText('BEGIN; LOCK TABLE postrider.tenants IN ACCESS SHARE MODE');
+    const connection = await connect(address, { applicationName: 'postrider-migration', patient: true });
+    t.teardown(() => connection.end());
+    const sql = 'ALTER TABLE tenants ADD COLUMN region text';
+    const due = { migrations: [{ version: 999, name: '0999-region.sql', sql }], usableFrom: 1 };
+    const said: string[] = [];
+    const tried = Promise.withResolvers<void>();
+    const onSchema = (text: string) => {
+      said.push(text);
+      tried.resolve();
+    };
+    const applied = applyMigrations(connection, due, { currentVersion: async () => newestSchema(), onSchema });
+    await tried.promise;
+    // Between two tries, or behind one: never for longer than a daemon waits.
+    for (let looks = 0; looks < 20; looks++) await server.run(name, 'SELECT count(*) FROM postrider.tenants');
+    t.match(said, [/other transactions use the tables.*it is tried again.*pg_stat_activity/]);
+    await dump.sendText('COMMIT');
+    t.strictSame(await applied, ['0999-region.sql']);
   });
 
   t.test('a command that only reads migrates nothing', async (t) => {

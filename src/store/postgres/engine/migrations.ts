@@ -1,17 +1,19 @@
-// Numbered migrations from schema/postgres/NNNN-name.sql, applied in order, all that are due in one transaction. They only
-// add, so that a node of the version before goes on working beside one of this version. One node migrates at a time, under
-// an advisory lock; the others wait for it and find nothing left to do.
+// Numbered migrations from schema/postgres/NNNN-name.sql, applied in order (apply-migrations.ts). They only add, so that nodes
+// of the version before go on working beside one of this version, and start beside it: the rules are in docs/development.md.
 import { Fault } from '../../../base/errors.ts';
-import { programVersion } from '../../../base/program-version.ts';
 import { type Migration, migrationsIn } from '../../sql/known-migrations.ts';
+import { applyMigrations } from './apply-migrations.ts';
 import { connect, type PostgresConnection, SCHEMA } from './connection.ts';
 import { beginUse, readCopyMark, refuseUnfinishedCopy } from './copied-from.ts';
 import { codeOf } from './database-fault.ts';
 import { describeServer, type ServerAddress } from './server-address.ts';
 
 const FOLDER = new URL('../../../../schema/postgres/', import.meta.url);
-/** "POST" in ASCII, as SQLite's application_id: locks of other programs in the same database have other numbers. */
-const LOCK = 0x504f5354;
+/**
+ * Versions of Postrider that know this schema work on the newest one as well. A migration that does more than add raises it to
+ * its own number, and all daemons must be stopped for that upgrade.
+ */
+const USABLE_FROM = 1;
 
 export function knownMigrations(): Migration[] {
   return migrationsIn(FOLDER);
@@ -21,16 +23,20 @@ export function newestSchema(): number {
   return knownMigrations().at(-1)!.version;
 }
 
+/** What the log says of the schema. */
+export type OnSchema = (text: string, isWarning: boolean) => void;
+
 /**
- * Brings the database up to date before it is written; refuses one that a newer Postrider or another program has made, and an
- * unfinished copy. Returns what it applied.
+ * Brings the database up to date before it is written; refuses one that another program has made, or a newer Postrider that
+ * this one can't work beside, and an unfinished copy. Returns what it applied.
  */
-export async function migrate(address: ServerAddress): Promise<string[]> {
+export async function migrate(address: ServerAddress, onSchema: OnSchema = () => {}): Promise<string[]> {
   const connection = await connect(address, { applicationName: 'postrider-migration', patient: true });
   try {
-    const found = await compatibleVersion(connection, address);
-    if (found > 0) refuseUnfinishedCopy(await readCopyMark(connection), address);
-    const applied = await bringUpToDate(connection, address);
+    const { version, by } = await compatibleSchema(connection, address);
+    if (version > 0) refuseUnfinishedCopy(await readCopyMark(connection), address);
+    const applied = version > newestSchema() ? [] : await bringUpToDate(connection, address, onSchema);
+    if (version > newestSchema()) onSchema(besideNewer(version, by), true);
     await beginUse(connection, address);
     return applied;
   } finally {
@@ -38,16 +44,31 @@ export async function migrate(address: ServerAddress): Promise<string[]> {
   }
 }
 
-/** The same for a copy that is being made, which nothing uses yet. */
-export async function bringUpToDate(connection: PostgresConnection, address: ServerAddress): Promise<string[]> {
-  if ((await compatibleVersion(connection, address)) === newestSchema()) return [];
-  return migrateAlone(connection, address);
+/** The same for a copy that is being made, which nothing uses yet. It must have exactly this version's schema. */
+export async function bringUpToDate(
+  connection: PostgresConnection,
+  address: ServerAddress,
+  onSchema: OnSchema = () => {},
+): Promise<string[]> {
+  const found = await compatibleSchema(connection, address);
+  const newest = newestSchema();
+  if (found.version > newest) throw tooNew(found, address);
+  if (found.version === newest) return [];
+  const currentVersion = async () => (await compatibleSchema(connection, address)).version;
+  try {
+    const due = { migrations: knownMigrations(), usableFrom: USABLE_FROM };
+    const applied = await applyMigrations(connection, due, { currentVersion, onSchema });
+    if (applied.length > 0) onSchema(`the database was migrated to schema ${newest}: ${applied.join(', ')}`, false);
+    return applied;
+  } catch (error) {
+    throw migrationFault(error, address);
+  }
 }
 
 /** For commands that only read: whether there is anything to read. Refuses an older schema as well, and leaves it as it is. */
 export async function isMigrated(address: ServerAddress): Promise<boolean> {
   const version = await presentSchema(address);
-  if (version === 0 || version === newestSchema()) return version > 0;
+  if (version === 0 || version >= newestSchema()) return version > 0;
   throw refusal(
     `the database ${describeServer(address)} has the older schema ${version}: start the daemon, which brings it up to date`,
   );
@@ -57,7 +78,7 @@ export async function isMigrated(address: ServerAddress): Promise<boolean> {
 export async function presentSchema(address: ServerAddress): Promise<number> {
   const connection = await connect(address, { applicationName: 'postrider-inspection' });
   try {
-    const version = await compatibleVersion(connection, address);
+    const { version } = await compatibleSchema(connection, address);
     if (version > 0) refuseUnfinishedCopy(await readCopyMark(connection), address);
     return version;
   } finally {
@@ -65,58 +86,57 @@ export async function presentSchema(address: ServerAddress): Promise<number> {
   }
 }
 
-async function migrateAlone(connection: PostgresConnection, address: ServerAddress): Promise<string[]> {
-  try {
-    await connection.sendText(`BEGIN ISOLATION LEVEL READ COMMITTED; SELECT pg_advisory_xact_lock(${LOCK})`);
-    // Again, since another node may have migrated while this one waited.
-    const current = await compatibleVersion(connection, address);
-    const due = knownMigrations().filter(({ version }) => version > current);
-    await connection.sendText(`CREATE SCHEMA IF NOT EXISTS ${SCHEMA}`);
-    for (const { sql } of due) await connection.sendText(sql);
-    await noteVersion(connection);
-    await connection.sendText('COMMIT');
-    return due.map(({ name }) => name);
-  } catch (error) {
-    await connection.sendText('ROLLBACK').catch(() => {}); // the server does it when the connection is lost
-    throw migrationFault(error, address);
-  }
+interface FoundSchema {
+  /** 0: nothing is there yet. More than this version knows: of a newer one, which this one may work beside. */
+  version: number;
+  /** The version of Postrider that made it; undefined: unknown. */
+  by: string | undefined;
 }
 
-async function noteVersion(connection: PostgresConnection): Promise<void> {
-  const note = `INSERT INTO meta (name, value) VALUES ('schema_version', $1), ('migrated_by', $2)
-    ON CONFLICT (name) DO UPDATE SET value = excluded.value`;
-  const values = [String(newestSchema()), programVersion()];
-  await connection.send({ name: 'note_version', text: note, names: [] }, values, 'arrays');
-}
-
-/** 0: nothing is there yet. Throws when this Postrider must not use what is there. */
-async function compatibleVersion(connection: PostgresConnection, address: ServerAddress): Promise<number> {
+/** Throws when this Postrider must not use what is there. */
+async function compatibleSchema(connection: PostgresConnection, address: ServerAddress): Promise<FoundSchema> {
   const found =
     await connection.sendText(`SELECT count(*) AS things, to_regclass('${SCHEMA}.meta') IS NOT NULL AS has_meta
     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = '${SCHEMA}'`);
   const { things, has_meta: hasMeta } = found.rows[0] as { things: number; has_meta: 0 | 1 };
-  if (things === 0) return 0;
+  if (things === 0) return { version: 0, by: undefined };
   const foreign = refusal(
     `the schema ${SCHEMA} in the database ${describeServer(address)} was not made by Postrider: name another database in store.url`,
   );
   if (!hasMeta) throw foreign;
-  const { version, by } = await readMeta(connection).catch((error) => {
+  const { version, by, usableFrom } = await readMeta(connection).catch((error) => {
     throw /^42(?:703|P01|883)$/.test(codeOf(error)) ? foreign : error;
   });
   if (!Number.isInteger(version) || version < 1) throw foreign;
-  const newest = newestSchema();
-  if (version <= newest) return version;
-  const writer = by ? ` (of Postrider ${by})` : '';
-  throw refusal(
-    `the database ${describeServer(address)} has schema ${version}${writer}, and this Postrider knows schemas up to ${newest}: start the newer version, or restore a backup of the older one`,
+  // Not a number: nobody has promised anything.
+  if (version <= newestSchema() || newestSchema() >= usableFrom) return { version, by };
+  throw tooNew({ version, by }, address);
+}
+
+async function readMeta(connection: PostgresConnection): Promise<FoundSchema & { usableFrom: number }> {
+  const names = `'schema_version', 'migrated_by', 'usable_from'`;
+  const text = `SELECT name, value FROM ${SCHEMA}.meta WHERE name IN (${names})`;
+  const rows = (await connection.sendText(text)).rows as { name: string; value: string }[];
+  const value = (name: string) => rows.find((row) => row.name === name)?.value;
+  return {
+    version: Number(value('schema_version')),
+    by: value('migrated_by'),
+    usableFrom: Number(value('usable_from')),
+  };
+}
+
+function besideNewer(version: number, by: string | undefined): string {
+  return `the database has the newer schema ${version}${ofPostrider(by)}, and this version works on it: upgrade this daemon, too`;
+}
+
+function tooNew({ version, by }: FoundSchema, address: ServerAddress): Fault {
+  return refusal(
+    `the database ${describeServer(address)} has schema ${version}${ofPostrider(by)}, and this Postrider knows schemas up to ${newestSchema()}: start the newer version, or restore a backup of the older one`,
   );
 }
 
-async function readMeta(connection: PostgresConnection): Promise<{ version: number; by: string | undefined }> {
-  const text = `SELECT name, value FROM ${SCHEMA}.meta WHERE name IN ('schema_version', 'migrated_by')`;
-  const rows = (await connection.sendText(text)).rows as { name: string; value: string }[];
-  const value = (name: string) => rows.find((row) => row.name === name)?.value;
-  return { version: Number(value('schema_version')), by: value('migrated_by') };
+function ofPostrider(version: string | undefined): string {
+  return version ? ` (of Postrider ${version})` : '';
 }
 
 function migrationFault(error: unknown, address: ServerAddress): unknown {

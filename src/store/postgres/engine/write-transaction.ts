@@ -17,7 +17,7 @@ const BEGIN = 'BEGIN ISOLATION LEVEL SERIALIZABLE';
  * counter that the group before has changed is read as it is now. The mode only conflicts with itself, and with VACUUM of
  * this small table.
  */
-const TAKE_TURN = 'LOCK TABLE meta IN SHARE UPDATE EXCLUSIVE MODE';
+export const TAKE_TURN = 'LOCK TABLE meta IN SHARE UPDATE EXCLUSIVE MODE';
 const OPEN: Statement = {
   name: 'open',
   text: 'SELECT pg_current_xact_id()::text, version FROM config_version',

@@ -75,7 +75,7 @@ export class MoveTarget {
     const names = tables.map(({ name }) => name).filter((name) => name !== 'meta');
     await this.#inTransaction(async (connection) => {
       await connection.sendText(`TRUNCATE ${names.join(', ')} RESTART IDENTITY`);
-      await connection.sendText(`DELETE FROM meta WHERE name NOT IN ('schema_version', 'migrated_by')`);
+      await connection.sendText(`DELETE FROM meta WHERE name NOT IN ('schema_version', 'migrated_by', 'usable_from')`);
       // They keep sums, which come from the source as they are.
       for (const name of await this.#tablesWithTriggers()) {
         await connection.sendText(`ALTER TABLE ${name} DISABLE TRIGGER USER`);

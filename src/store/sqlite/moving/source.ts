@@ -16,7 +16,7 @@ export interface SourceTable {
 const VALUES: Readonly<Record<string, string>> = { 'slots.lease_until': '0', 'timers.lease_until': '0' };
 
 /** Rows of `meta` about the database itself, in either of the two. */
-export const OWN_META: readonly string[] = ['schema_version', 'migrated_by', MOVED_MARK, 'copied_from'];
+export const OWN_META: readonly string[] = ['schema_version', 'migrated_by', 'usable_from', MOVED_MARK, 'copied_from'];
 
 export class MoveSource {
   readonly #db: Database.Database;

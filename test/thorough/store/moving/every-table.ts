@@ -118,7 +118,7 @@ function tablesOf(db: Database.Database): string[] {
 /** All rows as texts, sorted; without what each database knows about itself. */
 export type Rows = Map<string, string[]>;
 
-const ABOUT_ITSELF = ['schema_version', 'migrated_by', 'moved_to', 'copied_from'];
+const ABOUT_ITSELF = ['schema_version', 'migrated_by', 'usable_from', 'moved_to', 'copied_from'];
 /** The copy has other values there: no process holds a lease. */
 const LEASES = ['slots', 'timers'];
 
