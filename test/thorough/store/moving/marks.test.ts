@@ -77,7 +77,7 @@ t.test('with a server', { skip: postgresMissing() }, async (t) => {
     const foreign = await target(t);
     await server.run(foreign.database, 'CREATE SCHEMA postrider; CREATE TABLE postrider.cars (id int)');
     await t.rejects(move(file, foreign.url), /was not made by Postrider/);
-    await t.rejects(move(file, server.url('nowhere')), /has no database of this name/);
+    await t.rejects(move(file, server.url('nowhere')), { name: 'Fault', detail: /has no database of this name/ });
     const forbidden = await target(t);
     await server.run(forbidden.database, 'CREATE ROLE guest LOGIN');
     await t.rejects(
