@@ -8,7 +8,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import type { TestDnsServer } from './dns-server.ts';
 import { patience } from './patience.ts';
-import { type Finished, PROGRAM_ARGUMENTS, runInThisProcess, runProgram } from './program.ts';
+import { type Finished, programArguments, runInThisProcess, runProgram } from './program.ts';
 
 /**
  * A test that its runner gives up has no teardown, and its daemon must not outlive it: the daemon
@@ -38,6 +38,8 @@ export interface InstallationOptions {
 export interface Launch {
   env?: Record<string, string>;
   nodeArguments?: string[];
+  /** The checkout of another version. */
+  root?: string;
 }
 
 /** The part of a test that an installation needs. A program that is not a test brings its own. */
@@ -58,6 +60,8 @@ export interface Installation {
   serve(): Promise<Daemon>;
   /** Starts it and does not wait. */
   spawn(): Daemon;
+  /** Its daemons and commands are from now on those of another version's checkout. */
+  upgrade(root: string): void;
   /** A command in a process of its own. */
   run(...args: string[]): Promise<Finished>;
   /** The same in this process, through the same socket: saves the time to start one. Not for `serve`. */
@@ -96,8 +100,9 @@ export function install(t: Owner, { dns, smtpPort, settings = {}, launch = {} }:
     if (t.passing()) fs.rmSync(folder, { recursive: true, force: true });
     else t.comment(`left for a look: ${folder}`);
   });
+  let { root } = launch;
   const spawnDaemon = () => {
-    const daemon = new Daemon(configFile, launch);
+    const daemon = new Daemon(configFile, { ...launch, ...(root !== undefined && { root }) });
     daemons.push(daemon);
     return daemon;
   };
@@ -114,7 +119,10 @@ export function install(t: Owner, { dns, smtpPort, settings = {}, launch = {} }:
       await daemon.ready;
       return daemon;
     },
-    run: (...args) => runProgram([...args, '--config', configFile]),
+    upgrade(to) {
+      root = to;
+    },
+    run: (...args) => runProgram([...args, '--config', configFile], { ...(root !== undefined && { root }) }),
     runHere: (...args) => runInThisProcess([...args, '--config', configFile]),
     async json(...args) {
       const { code, stdout, stderr } = await runInThisProcess([...args, '--json', '--config', configFile]);
@@ -136,9 +144,9 @@ export class Daemon {
   readonly #watchers = new Set<() => void>();
   #httpPort = 0;
 
-  constructor(configFile: string, { env: more = {}, nodeArguments = [] }: Launch = {}) {
+  constructor(configFile: string, { env: more = {}, nodeArguments = [], root }: Launch = {}) {
     const env = { PATH: process.env.PATH, ...more };
-    const args = [...nodeArguments, '--import', TETHER, ...PROGRAM_ARGUMENTS, 'serve', '--config', configFile];
+    const args = [...nodeArguments, '--import', TETHER, ...programArguments(root), 'serve', '--config', configFile];
     this.#child = spawn(process.execPath, args, { env });
     this.#child.stderr!.on('data', (part: Buffer) => {
       this.output += part.toString();

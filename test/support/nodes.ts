@@ -1,6 +1,6 @@
 // Several daemons on one PostgreSQL, each an installation of its own, beside the world's DNS and receiving server.
 import type { Test } from 'tap';
-import { type Daemon, type Installation, install, type Settings } from './daemon-process.ts';
+import { type Daemon, type Installation, install, type Launch, type Settings } from './daemon-process.ts';
 import { type PostgresServer, startPostgres } from './postgres-server.ts';
 import { startWorld, type World } from './world.ts';
 
@@ -25,14 +25,15 @@ export async function startNodes(
   t: Test,
   names: readonly [string, ...string[]],
   settings: Settings = {},
+  launch: Launch = {},
 ): Promise<Nodes> {
   const server = await startPostgres(t);
   const url = server.url(await server.createDatabase());
   const settingsOf = (node: string) => ({ ...settings, store: { url, node }, secrets: { master_key: MASTER_KEY } });
   const [first, ...others] = names;
-  const { dns, sink, postrider } = await startWorld(t, { settings: settingsOf(first) });
+  const { dns, sink, postrider } = await startWorld(t, { settings: settingsOf(first), launch });
   const installNode = (name: string, more: Settings = {}) =>
-    install(t, { dns, smtpPort: sink.port, settings: { ...settingsOf(name), ...more } });
+    install(t, { dns, smtpPort: sink.port, settings: { ...settingsOf(name), ...more }, launch });
   const nodes: TestNode[] = [];
   for (const installation of [postrider, ...others.map((name) => installNode(name))]) {
     nodes.push({ postrider: installation, daemon: await installation.serve() });

@@ -7,15 +7,22 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { runCli } from '../../src/cli/run-cli.ts';
 
+const CHECKOUT = fileURLToPath(new URL('../../', import.meta.url));
+
 /** As people start it. */
-export const PROGRAM = fileURLToPath(new URL('../../bin/postrider', import.meta.url));
+export const PROGRAM = programOf(CHECKOUT);
 
 /** What that gives to Node: for a process that is killed or asked by signals, with no shell in between. */
-export const PROGRAM_ARGUMENTS = [
-  '--require',
-  fileURLToPath(new URL('../../scripts/source-cache.cjs', import.meta.url)),
-  fileURLToPath(new URL('../../src/main.ts', import.meta.url)),
-];
+export const PROGRAM_ARGUMENTS = programArguments();
+
+function programOf(root: string): string {
+  return path.join(root, 'bin/postrider');
+}
+
+/** Of this checkout, or of another version's. */
+export function programArguments(root = CHECKOUT): string[] {
+  return ['--require', path.join(root, 'scripts/source-cache.cjs'), path.join(root, 'src/main.ts')];
+}
 
 export interface Finished {
   code: number;
@@ -57,10 +64,17 @@ export function newProgram(): Program {
   };
 }
 
-export function runProgram(args: string[], as: { uid?: number; gid?: number } = {}): Promise<Finished> {
+interface RunAs {
+  uid?: number;
+  gid?: number;
+  /** Another version's checkout. */
+  root?: string;
+}
+
+export function runProgram(args: string[], { root = CHECKOUT, ...as }: RunAs = {}): Promise<Finished> {
   return new Promise((resolve) => {
     const options = { env: { PATH: process.env.PATH }, timeout: 30_000, ...as };
-    execFile(PROGRAM, args, options, (error, stdout, stderr) => {
+    execFile(programOf(root), args, options, (error, stdout, stderr) => {
       const code = error ? (typeof error.code === 'number' ? error.code : -1) : 0;
       resolve({ code, stdout, stderr });
     });
