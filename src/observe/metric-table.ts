@@ -88,6 +88,21 @@ export const METRICS = {
     labels: [],
     buckets: GROUP_SIZES,
   },
+  postrider_database_round_trips_total: {
+    kind: 'counter',
+    help: 'How often a group of database operations waited for an answer of PostgreSQL; 0 with SQLite.',
+    labels: [],
+  },
+  postrider_database_statements_total: {
+    kind: 'counter',
+    help: 'Statements of groups of database operations that were sent to PostgreSQL; 0 with SQLite.',
+    labels: [],
+  },
+  postrider_database_tries_total: {
+    kind: 'counter',
+    help: 'Transactions on PostgreSQL that groups of database operations took until one was committed: more than one after a conflict with another daemon, or a lost connection; 0 with SQLite.',
+    labels: [],
+  },
   postrider_http_requests_total: {
     kind: 'counter',
     help: 'HTTP calls by method, route and status; route "other" is a path that does not exist.',

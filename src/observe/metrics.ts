@@ -23,6 +23,13 @@ interface CallFacts {
   elapsedMs: number;
 }
 
+interface CommittedGroup {
+  verbs: number;
+  elapsedMs: number;
+  /** To PostgreSQL; missing with SQLite. */
+  sent?: { statements: number; roundTrips: number; tries: number };
+}
+
 /** Values that are read at each scrape. */
 export interface Figures {
   queueMessages: number;
@@ -75,9 +82,13 @@ export class Metrics {
     if (outcome === 'delivered') this.#histogram('postrider_delivery_seconds').observe({ mx_group }, ageMs / 1000);
   }
 
-  committed({ verbs, elapsedMs }: { verbs: number; elapsedMs: number }): void {
+  committed({ verbs, elapsedMs, sent }: CommittedGroup): void {
     this.#histogram('postrider_commit_seconds').observe(elapsedMs / 1000);
     this.#histogram('postrider_commit_group_size').observe(verbs);
+    if (sent === undefined) return;
+    this.#counter('postrider_database_round_trips_total').inc(sent.roundTrips);
+    this.#counter('postrider_database_statements_total').inc(sent.statements);
+    this.#counter('postrider_database_tries_total').inc(sent.tries);
   }
 
   answered({ method: givenMethod, route, status, elapsedMs }: CallFacts): void {

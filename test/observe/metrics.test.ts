@@ -38,6 +38,7 @@ t.test('a scrape shows what was told and what is asked for', async (t) => {
   metrics.attempted({ outcome: 'delivered', bounce: null, mxGroup: null, ageMs: 300 });
   metrics.attempted({ outcome: 'bounced', bounce: 'hard', mxGroup: 'a.test', ageMs: 300 });
   metrics.committed({ verbs: 12, elapsedMs: 3 });
+  metrics.committed({ verbs: 300, elapsedMs: 3, sent: { statements: 9, roundTrips: 6, tries: 2 } });
   metrics.answered({ method: 'POST', route: '/emails', status: 202, elapsedMs: 2 });
   metrics.submission('mail', 'too_large');
   metrics.answered({ method: 'X'.repeat(1000), route: 'other', status: 404, elapsedMs: 1 });
@@ -48,6 +49,9 @@ t.test('a scrape shows what was told and what is asked for', async (t) => {
     'postrider_attempts_total{outcome="bounced",class="hard",mx_group="other"} 1',
     'postrider_delivery_seconds_bucket{le="0.5",mx_group="other"} 1',
     'postrider_commit_group_size_bucket{le="25"} 1',
+    'postrider_database_round_trips_total 6',
+    'postrider_database_statements_total 9',
+    'postrider_database_tries_total 2',
     'postrider_http_requests_total{method="POST",route="/emails",status="202"} 1',
     'postrider_http_requests_total{method="other",route="other",status="404"} 1',
     'postrider_submission_mails_total{outcome="too_large"} 1',
