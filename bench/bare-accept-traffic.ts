@@ -21,7 +21,7 @@ export async function measureBareAccept({ folder, options }: RunContext): Promis
   try {
     const { httpPort } = await loop.ask({ file: path.join(folder, `bare-${randomUUID()}.db`) });
     const job: LoadJob = {
-      httpPort,
+      httpPorts: [httpPort],
       ...{ token: `pr_${'x'.repeat(12)}_${'y'.repeat(43)}`, from: 'Example Shop <orders@sender.test>' },
       domains: Array.from({ length: options.domains }, (_, index) => `in${index + 1}.test`),
       ...{ connections: options.connections, inFlight: null, perSecond: null, progressPort: 0, pauseMs: 0 },

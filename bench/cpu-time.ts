@@ -10,21 +10,50 @@ export interface CpuTime {
 // USER_HZ: what /proc counts in. It is 100 on every architecture that Node runs on.
 const TICKS_PER_S = 100;
 
+// Places behind the name, which may hold blanks, in /proc/PID/stat: proc(5) counts from the process number on.
+const [UTIME, STIME, ENDED_UTIME, ENDED_STIME] = [11, 12, 13, 14] as const;
+
 export function cpuTimeOf(pid: number): CpuTime | null {
   try {
-    const all = secondsIn(`/proc/${pid}/stat`);
-    const mainThreadS = secondsIn(`/proc/${pid}/task/${pid}/stat`);
+    const all = ticksIn(`/proc/${pid}/stat`, [UTIME, STIME]) / TICKS_PER_S;
+    const mainThreadS = ticksIn(`/proc/${pid}/task/${pid}/stat`, [UTIME, STIME]) / TICKS_PER_S;
     return { mainThreadS, otherThreadsS: Math.max(0, all - mainThreadS) };
   } catch {
     return null;
   }
 }
 
-/** proc(5): fields 14 and 15, utime and stime; the second field may hold blanks. */
-function secondsIn(file: string): number {
+function ticksIn(file: string, places: readonly number[]): number {
   const text = fs.readFileSync(file, 'latin1');
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_S;
+  return places.reduce((sum, place) => sum + Number(fields[place]), 0);
+}
+
+/** Of a process and its children, those that have ended included: a PostgreSQL server has one for each connection. */
+export function cpuTimeWithChildren(pid: number): number | null {
+  try {
+    const children = fs.readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1').split(' ').filter(Boolean);
+    const running = children.reduce((sum, child) => sum + secondsOf(cpuTimeOf(Number(child))), 0);
+    return running + ticksIn(`/proc/${pid}/stat`, [UTIME, STIME, ENDED_UTIME, ENDED_STIME]) / TICKS_PER_S;
+  } catch {
+    return null;
+  }
+}
+
+/** 0 for a process that has ended meanwhile: its parent has its time by then. */
+function secondsOf(time: CpuTime | null): number {
+  return time === null ? 0 : time.mainThreadS + time.otherThreadsS;
+}
+
+/** How long the machine's processors were busy, for whomever: how much of that was other programs' tells how to read a figure. */
+export function busyTimeOfMachine(): number | null {
+  try {
+    const [line = ''] = fs.readFileSync('/proc/stat', 'latin1').split('\n');
+    const [user, nice, system, , , irq, softIrq, steal] = line.trim().split(/ +/).slice(1).map(Number);
+    return (user! + nice! + system! + irq! + softIrq! + steal!) / TICKS_PER_S;
+  } catch {
+    return null;
+  }
 }
 
 /** Resident memory of the process at its highest. */

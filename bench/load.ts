@@ -10,7 +10,8 @@ import { answerParent } from './processes.ts';
 import { type RequestPlan, SendRequests } from './send-requests.ts';
 
 export interface LoadJob extends RequestPlan {
-  httpPort: number;
+  /** Of each daemon; connections are spread over them. */
+  httpPorts: readonly number[];
   connections: number;
   /** How many messages may be on their way to the sink; null: no matter. */
   inFlight: number | null;
@@ -52,7 +53,8 @@ class Load {
     this.#job = job;
     this.#requests = new SendRequests(job);
     const lose = (why: string) => this.#over.reject(new Error(why));
-    this.#callers = Array.from({ length: job.connections }, () => new HttpCaller(job.httpPort, lose));
+    const portOf = (index: number) => job.httpPorts[index % job.httpPorts.length]!;
+    this.#callers = Array.from({ length: job.connections }, (_, index) => new HttpCaller(portOf(index), lose));
     this.#free = [...this.#callers];
     this.#endsAtMs = this.#report.startedAtMs + job.durationMs;
   }

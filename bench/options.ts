@@ -17,7 +17,9 @@ export interface BenchOptions {
   dir: string;
   /** Messages that wait in the backlog section. */
   backlog: number;
-  /** Names of sections; empty: all. */
+  /** How long the reader of the bloat section keeps its snapshot. */
+  minutes: number;
+  /** Names of sections; empty: all but those that take an hour. */
   only: string[];
   profile: boolean;
   save: boolean;
@@ -31,8 +33,9 @@ export const USAGE = `npm run bench -- [options]
   --sink KIND      own, or smtp-sink: Debian's, which knows no arrival times (own)
   --dir FOLDER     where the databases are made: the disk that is measured (the system's temporary folder)
   --only A,B       limits, accept, idle, postfix, end-to-end, clicks, reports, webhooks, bodies,
-                   attachments, smtp-door, backlog, slow-disk, search (all)
+                   attachments, smtp-door, backlog, slow-disk, search, nodes (all), bloat (only if named)
   --backlog N      messages that wait for a dead destination in the backlog row (1000000)
+  --minutes N      how long a reader keeps its snapshot in the bloat rows (60)
   --profile        runs each section once more with the daemon profiled: its processor time by part
   --save           writes the table to bench/results/`;
 
@@ -48,6 +51,7 @@ export function readOptions(argv: string[]): BenchOptions | null {
       sink: { type: 'string', default: 'own' },
       dir: { type: 'string', default: os.tmpdir() },
       backlog: { type: 'string', default: '1000000' },
+      minutes: { type: 'string', default: '60' },
       only: { type: 'string', default: '' },
       profile: { type: 'boolean', default: false },
       save: { type: 'boolean', default: false },
@@ -63,6 +67,7 @@ export function readOptions(argv: string[]): BenchOptions | null {
     inFlight: wholeNumber('in-flight', values['in-flight']),
     domains: wholeNumber('domains', values.domains),
     backlog: wholeNumber('backlog', values.backlog),
+    minutes: wholeNumber('minutes', values.minutes),
     ...{ sink, dir, profile, save },
     only: only.split(',').filter((name) => name !== ''),
   };

@@ -23,13 +23,23 @@ export interface Postrider {
   from: string;
   /** Recipients' domains, each with an MX host, and so with a limit of connections, of its own. */
   domains: string[];
+  dns: TestDnsServer;
   /** From its start until it says that it is ready. */
   readyAfterMs: number;
-  /** How many commits it has made; only where it was started to tell. */
-  commits(): Promise<number>;
+  /** What it has committed since its start; only where it was started to tell. */
+  committed(): Promise<Committed>;
   /** Another tenant, with a verified domain: its key. */
   addSender(domain: string, tier: Tier): Promise<string>;
   stop(): Promise<void>;
+}
+
+/** Groups of verbs; the last three of PostgreSQL only. */
+export interface Committed {
+  groups: number;
+  verbs: number;
+  roundTrips: number;
+  statements: number;
+  tries: number;
 }
 
 export interface PostriderOptions {
@@ -44,6 +54,10 @@ export interface PostriderOptions {
   tellsCommits?: boolean;
   /** The key of an earlier start in the same folder, whose data is used again. */
   token?: string;
+  /** A database on PostgreSQL; left out: SQLite in the folder. */
+  database?: string;
+  /** The daemon that was started first on that database: this one has its DNS server, and its tenant's key. */
+  beside?: Postrider;
 }
 
 /** Its MX host is there, and nobody listens on it. */
@@ -56,8 +70,8 @@ const READY_WITHIN_MS = 60_000;
 const LOOK_EVERY_MS = 10;
 
 export async function startPostrider(options: PostriderOptions): Promise<Postrider> {
-  const { folder, smtpPort, domainCount, watch, tellsCommits = false } = options;
-  const dns = await startDnsServer();
+  const { folder, smtpPort, domainCount, watch, tellsCommits = false, database, beside } = options;
+  const dns = beside?.dns ?? (await startDnsServer());
   const domains = Array.from({ length: domainCount }, (_, index) => `in${index + 1}.test`);
   for (const domain of domains) {
     dns.set(domain, 'MX', [{ exchange: `mx.${domain}`, preference: 10 }]);
@@ -68,14 +82,16 @@ export async function startPostrider(options: PostriderOptions): Promise<Postrid
   fs.mkdirSync(folder, { recursive: true });
   const configFile = path.join(folder, 'postrider.toml');
   const metricsPort = tellsCommits ? await findFreePort() : 0;
-  fs.writeFileSync(configFile, configuration(dns, { smtpPort, submissionPort: await findFreePort(), metricsPort }));
+  const ports = { smtpPort, submissionPort: await findFreePort(), metricsPort };
+  const shared = database === undefined ? '' : sharedStore(database, path.basename(folder));
+  fs.writeFileSync(configFile, configuration(dns, ports) + shared);
   const startedAtMs = monotonicMs();
   const daemon = serve(configFile, options);
   const stop = async (signal: NodeJS.Signals) => {
     watch?.stopping();
     daemon.child.kill(signal);
     await daemon.exited;
-    await dns.close();
+    if (!beside) await dns.close();
   };
   try {
     const { http_port: httpPort, submission_port: submissionPort } = await readPorts(daemon);
@@ -86,10 +102,10 @@ export async function startPostrider(options: PostriderOptions): Promise<Postrid
       await verifyDomain({ dns, httpPort, token }, domain);
       return token;
     };
-    const token = options.token ?? (await addSender(SENDER_DOMAIN, 'uncapped'));
+    const token = beside?.token ?? options.token ?? (await addSender(SENDER_DOMAIN, 'uncapped'));
     const from = `Example Shop <orders@${SENDER_DOMAIN}>`;
-    const facts = { pid: daemon.child.pid!, watch, httpPort, submissionPort, token, from, domains, readyAfterMs };
-    return { ...facts, addSender, commits: () => countCommits(metricsPort), stop: () => stop('SIGTERM') };
+    const facts = { pid: daemon.child.pid!, watch, httpPort, submissionPort, token, from, domains, dns, readyAfterMs };
+    return { ...facts, addSender, committed: () => readCommitted(metricsPort), stop: () => stop('SIGTERM') };
   } catch (error) {
     await stop('SIGKILL');
     throw error;
@@ -131,9 +147,30 @@ grace = "5s"
 `;
 }
 
-async function countCommits(metricsPort: number): Promise<number> {
+/** Daemons that share a database open what the others have sealed. */
+const MASTER_KEY = Buffer.alloc(32, 7).toString('base64');
+
+function sharedStore(database: string, node: string): string {
+  return `
+[store]
+url = "${database}"
+node = "${node}"
+[secrets]
+master_key = "${MASTER_KEY}"
+`;
+}
+
+async function readCommitted(metricsPort: number): Promise<Committed> {
   const response = await fetch(`http://127.0.0.1:${metricsPort}/metrics`);
-  return Number(/^postrider_commit_seconds_count (\d+)$/m.exec(await response.text())![1]);
+  const text = await response.text();
+  const figure = (name: string) => Number(new RegExp(`^postrider_${name} (\\d+)$`, 'm').exec(text)![1]);
+  return {
+    groups: figure('commit_group_size_count'),
+    verbs: figure('commit_group_size_sum'),
+    roundTrips: figure('database_round_trips_total'),
+    statements: figure('database_statements_total'),
+    tries: figure('database_tries_total'),
+  };
 }
 
 interface Daemon {

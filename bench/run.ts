@@ -12,12 +12,14 @@ import type { RunContext, Section } from './run-context.ts';
 import { measureAccept } from './sections/accept.ts';
 import { measureAttachments } from './sections/attachments.ts';
 import { measureBacklog } from './sections/backlog.ts';
+import { measureBloat } from './sections/bloat.ts';
 import { measureBodies } from './sections/bodies.ts';
 import { measureClicks } from './sections/clicks.ts';
 import { measureEndToEnd } from './sections/end-to-end.ts';
 import { measureIdle } from './sections/idle.ts';
 import { measureLimits } from './sections/limits.ts';
 import { measureMessageSearch } from './sections/message-search.ts';
+import { measureNodes } from './sections/nodes.ts';
 import { measurePostfix } from './sections/postfix.ts';
 import { measureReports } from './sections/reports.ts';
 import { measureSlowDisk } from './sections/slow-disk.ts';
@@ -41,7 +43,12 @@ const SECTIONS: Record<string, Section> = {
   backlog: measureBacklog,
   'slow-disk': measureSlowDisk,
   search: measureMessageSearch,
+  nodes: measureNodes,
+  bloat: measureBloat,
 };
+
+/** These take too long to be run with all others. */
+const ONLY_IF_NAMED = ['bloat'];
 
 const RESULTS = path.join(import.meta.dirname, 'results');
 
@@ -110,7 +117,7 @@ function chosenSections({ only }: BenchOptions): string[] {
   const names = Object.keys(SECTIONS);
   const unknown = only.find((name) => !names.includes(name));
   if (unknown !== undefined) throw new Error(`--only: there is no ${unknown}, but ${names.join(', ')}`);
-  return names.filter((name) => only.length === 0 || only.includes(name));
+  return names.filter((name) => (only.length === 0 ? !ONLY_IF_NAMED.includes(name) : only.includes(name)));
 }
 
 function commandLine(): string {

@@ -3,7 +3,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type CpuTime, cpuTimeOf, peakMemoryMiB } from './cpu-time.ts';
+import { busyTimeOfMachine, type CpuTime, cpuTimeOf, peakMemoryMiB } from './cpu-time.ts';
 import type { LoadJob, LoadReport } from './load.ts';
 import { monotonicMs } from './monotonic.ts';
 import type { Postrider } from './postrider.ts';
@@ -14,6 +14,10 @@ import type { Arrival, Sink } from './sinks.ts';
 export interface TrafficPlan {
   folder: string;
   postrider: Postrider;
+  /** More daemons on the same database: calls go to all in turn. */
+  others?: readonly Postrider[];
+  /** The database's server, where there is one. */
+  server?: { usedS(): number | null };
   sink: Sink;
   connections: number;
   inFlight: number | null;
@@ -39,21 +43,32 @@ export interface Traffic {
   /** Messages that reached the sink between `fromMs` and `toMs`. */
   arrivedWithin: number;
   /** Cores in use between `fromMs` and `toMs`; null where that cannot be known. */
-  cores: { mainThread: number; otherThreads: number; load: number; sink: number } | null;
+  cores: Cores | null;
   peakMemoryMiB: number | null;
 }
 
+export interface Cores {
+  /** Of all daemons. */
+  mainThread: number;
+  otherThreads: number;
+  server: number;
+  load: number;
+  sink: number;
+  /** Programs that are no part of the run. */
+  elsewhere: number;
+}
+
 export async function sendTraffic(plan: TrafficPlan): Promise<Traffic> {
-  const { postrider, sink, warmUpMs, measuredMs } = plan;
+  const { postrider, others = [], warmUpMs, measuredMs } = plan;
   const timesFile = path.join(plan.folder, 'calls');
   const load = startProcess<LoadJob, LoadReport>(new URL('./load.ts', import.meta.url));
   try {
     const running = load.ask({ ...jobOf(plan), timesFile });
     const early = running.then(() => null);
     await Promise.race([pause(warmUpMs), early]);
-    const before = await look(postrider, sink, load.pid);
+    const before = await look(plan, load.pid);
     await Promise.race([pause(measuredMs), early]);
-    const after = await look(postrider, sink, load.pid);
+    const after = await look(plan, load.pid);
     const report = await running;
     if (report.refused > 0) throw new Error(`${report.refused} calls were refused: ${report.firstRefusal}`);
     const traffic = {
@@ -66,7 +81,7 @@ export async function sendTraffic(plan: TrafficPlan): Promise<Traffic> {
     };
     // Where delivery is held, a message is one that was accepted.
     const messages = traffic.arrivedWithin || callsWithin(traffic).length;
-    postrider.watch?.measure(before.clocks, after.clocks, messages);
+    postrider.watch?.measure(before.clocks, after.clocks, messages / (1 + others.length));
     return traffic;
   } finally {
     await load.stop();
@@ -74,43 +89,55 @@ export async function sendTraffic(plan: TrafficPlan): Promise<Traffic> {
 }
 
 function jobOf(plan: TrafficPlan): Omit<LoadJob, 'timesFile'> {
-  const { postrider, sink, connections, inFlight, perSecond = null, pauseMs, warmUpMs, measuredMs } = plan;
-  const { httpPort, token, from, domains } = postrider;
+  const { postrider, others = [], sink, connections, inFlight, perSecond = null, pauseMs } = plan;
+  const { token, from, domains } = postrider;
+  const httpPorts = [postrider, ...others].map(({ httpPort }) => httpPort);
   const { progressPort } = sink;
-  const durationMs = warmUpMs + measuredMs;
-  return { httpPort, token, from, domains, progressPort, connections, inFlight, perSecond, pauseMs, durationMs };
+  const durationMs = plan.warmUpMs + plan.measuredMs;
+  return { httpPorts, token, from, domains, progressPort, connections, inFlight, perSecond, pauseMs, durationMs };
 }
 
 interface Look {
   atMs: number;
   clocks: Clocks | null;
   arrived: number;
-  daemon: CpuTime | null;
-  load: CpuTime | null;
-  sink: CpuTime | null;
+  /** Processor time so far, in seconds; NaN where it cannot be known. */
+  used: Cores;
 }
 
-async function look(postrider: Postrider, sink: Sink, loadPid: number): Promise<Look> {
+async function look({ postrider, others = [], server, sink }: TrafficPlan, loadPid: number): Promise<Look> {
   const arrived = await sink.total();
+  const daemons = [postrider, ...others].map(({ pid }) => cpuTimeOf(pid) ?? UNKNOWN);
+  const sum = (times: readonly number[]) => times.reduce((one, other) => one + other, 0);
+  const mainThread = sum(daemons.map(({ mainThreadS }) => mainThreadS));
+  const otherThreads = sum(daemons.map(({ otherThreadsS }) => otherThreadsS));
+  const [load, sinkS, bench] = [loadPid, sink.pid, process.pid].map((pid) => {
+    const { mainThreadS, otherThreadsS } = cpuTimeOf(pid) ?? UNKNOWN;
+    return mainThreadS + otherThreadsS;
+  }) as [number, number, number];
+  const serverS = server ? (server.usedS() ?? Number.NaN) : 0;
+  const ours = mainThread + otherThreads + serverS + load + sinkS + bench;
+  const elsewhere = (busyTimeOfMachine() ?? Number.NaN) - ours;
   return {
     atMs: monotonicMs(),
     clocks: readClocks(postrider.pid),
     arrived,
-    daemon: cpuTimeOf(postrider.pid),
-    load: cpuTimeOf(loadPid),
-    sink: cpuTimeOf(sink.pid),
+    used: { mainThread, otherThreads, server: serverS, load, sink: sinkS, elsewhere },
   };
 }
 
-function coresBetween(before: Look, after: Look): Traffic['cores'] {
+const UNKNOWN: CpuTime = { mainThreadS: Number.NaN, otherThreadsS: Number.NaN };
+
+function coresBetween(before: Look, after: Look): Cores | null {
   const seconds = (after.atMs - before.atMs) / 1000;
-  const used = (key: 'daemon' | 'load' | 'sink', part: keyof CpuTime) =>
-    ((after[key]?.[part] ?? Number.NaN) - (before[key]?.[part] ?? Number.NaN)) / seconds;
-  const cores = {
-    mainThread: used('daemon', 'mainThreadS'),
-    otherThreads: used('daemon', 'otherThreadsS'),
-    load: used('load', 'mainThreadS') + used('load', 'otherThreadsS'),
-    sink: used('sink', 'mainThreadS') + used('sink', 'otherThreadsS'),
+  const between = (part: keyof Cores) => (after.used[part] - before.used[part]) / seconds;
+  const cores: Cores = {
+    mainThread: between('mainThread'),
+    otherThreads: between('otherThreads'),
+    server: between('server'),
+    load: between('load'),
+    sink: between('sink'),
+    elsewhere: Math.max(0, between('elsewhere')),
   };
   return Object.values(cores).some(Number.isNaN) ? null : cores;
 }

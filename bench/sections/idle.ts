@@ -12,7 +12,7 @@ const PAUSE_MS = 15;
 
 export function measureIdle(run: RunContext): Promise<Row[]> {
   return withPostrider(run, { section: 'idle', tellsCommits: true }, async ({ postrider, sink }) => {
-    const committed = await postrider.commits();
+    const { groups } = await postrider.committed();
     const traffic = await sendTraffic({
       ...{ postrider, sink, folder: run.folder },
       connections: 1,
@@ -24,7 +24,7 @@ export function measureIdle(run: RunContext): Promise<Row[]> {
     await drain(sink, traffic.calls.length);
     const arrivals = await sink.arrivals();
     const accepted = latencyRow('idle: POST to 202, p50 / p99', spreadOf(answerTimes(traffic)), '');
-    const each = ((await postrider.commits()) - committed) / traffic.calls.length;
+    const each = ((await postrider.committed()).groups - groups) / traffic.calls.length;
     const commits = commitsRow(each, besideOf(run));
     if (arrivals === null) return [accepted, commits];
     const transit = spreadOf(transitTimes(traffic, arrivals));

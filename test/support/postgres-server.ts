@@ -63,6 +63,8 @@ export interface PostgresOptions {
   settings?: Record<string, string>;
   /** Copied into its data folder: names there, and files. */
   files?: Record<string, string>;
+  /** Where its folder is made: the system's temporary folder if it is left out. */
+  parent?: string;
 }
 
 /** What a test is, as far as it is needed here: the benchmark starts one as well. */
@@ -72,9 +74,9 @@ interface Starter {
 
 export async function startPostgres(
   t: Starter,
-  { settings, files = {} }: PostgresOptions = {},
+  { settings, files = {}, parent }: PostgresOptions = {},
 ): Promise<PostgresServer> {
-  const { folder, dataFolder } = makeFolders();
+  const { folder, dataFolder } = makeFolders(parent);
   initialize(dataFolder);
   for (const [name, file] of Object.entries(files)) {
     const copy = path.join(dataFolder, name);
@@ -101,8 +103,8 @@ interface Folders {
   dataFolder: string;
 }
 
-function makeFolders(): Folders {
-  const folder = makeServerFolder('postgres');
+function makeFolders(parent?: string): Folders {
+  const folder = makeServerFolder('postgres', parent);
   if (IS_ROOT) fs.chownSync(folder, ...userIds());
   return { folder, dataFolder: path.join(folder, 'data') };
 }

@@ -18,8 +18,8 @@ export interface ServerProgram {
 const LOOK_AGAIN_AFTER_MS = 20;
 
 /** A folder that a server which has given up root can still enter. */
-export function makeServerFolder(name: string): string {
-  const folder = fs.mkdtempSync(path.join(os.tmpdir(), `postrider-${name}-`));
+export function makeServerFolder(name: string, parent = os.tmpdir()): string {
+  const folder = fs.mkdtempSync(path.join(parent, `postrider-${name}-`));
   fs.chmodSync(folder, 0o755);
   return folder;
 }

@@ -17,7 +17,16 @@ import { ProcessorTime, patience } from '../../support/patience.ts';
 
 async function profileMail(folder: string): Promise<DaemonProfile> {
   const options = {
-    ...{ seconds: 1, connections: 20, inFlight: 100, domains: 4, sink: 'own' as const, dir: folder, backlog: 1 },
+    ...{
+      seconds: 1,
+      connections: 20,
+      inFlight: 100,
+      domains: 4,
+      sink: 'own' as const,
+      dir: folder,
+      backlog: 1,
+      minutes: 1,
+    },
     ...{ only: [], profile: true, save: false },
   };
   const plainWatch = () => {

@@ -1,0 +1,124 @@
+// What a reader costs that keeps its snapshot for an hour (a dump, a forgotten session): no row that was deleted or
+// updated since can be removed meanwhile. End to end on PostgreSQL with one daemon: without it, beside it minute by
+// minute, and after its end.
+import pg from 'pg';
+import { type Bloat, watchBloat } from '../bloat-watch.ts';
+import { type Database, databaseMissing, withDatabaseServer } from '../postgres.ts';
+import type { RunContext } from '../run-context.ts';
+import type { Arrival } from '../sinks.ts';
+import { atLeast, factRow, type Row, rateRow, showRate, showShare, withLimit } from '../table.ts';
+import { type Call, drain, reconcile, sendTraffic } from '../traffic.ts';
+import { type Setting, withPostrider } from '../with-postrider.ts';
+
+const MINUTE_MS = 60_000;
+const WARM_UP_MS = 2000;
+/** Before the reader comes, the first of them not counted, and after it has ended: autovacuum looks around once a minute. */
+const MINUTES_WITHOUT = 3;
+/** Beside the reader, the last ones are compared with those before it came. */
+const COMPARED_MINUTES = 3;
+const WANTED_SHARE = 0.8;
+
+interface Minute {
+  perSecond: number;
+  /** Cores that other programs took. */
+  elsewhere: number;
+  bloat: Bloat;
+}
+
+export async function measureBloat(run: RunContext): Promise<Row[]> {
+  const missing = databaseMissing();
+  if (missing) return [factRow('beside a long reader', `not measured: ${missing}`, {})];
+  const settings = { shared_preload_libraries: 'pg_stat_statements', track_io_timing: 'off' };
+  return withDatabaseServer({ dir: run.options.dir, settings }, async (makeDatabase) => {
+    const database = await makeDatabase();
+    const plan = { section: 'bloat', database: database.url };
+    return withPostrider(run, plan, (setting) => besideReader(run, setting, database));
+  });
+}
+
+async function besideReader(run: RunContext, setting: Setting, database: Database): Promise<Row[]> {
+  const watch = await watchBloat(database);
+  const calls: Call[] = [];
+  const arrivals: Arrival[] = [];
+  const minute = async (what: string): Promise<Minute> => {
+    const traffic = await sendTraffic({
+      ...setting,
+      folder: run.folder,
+      ...{ connections: run.options.connections, inFlight: run.options.inFlight, pauseMs: 0 },
+      ...{ server: database, warmUpMs: WARM_UP_MS, measuredMs: MINUTE_MS - WARM_UP_MS },
+    });
+    for (const call of traffic.calls) calls.push(call);
+    for (const arrival of (await setting.sink.arrivals()) ?? []) arrivals.push(arrival);
+    const perSecond = (traffic.arrivedWithin * 1000) / (traffic.toMs - traffic.fromMs);
+    const seen = { perSecond, elsewhere: traffic.cores?.elsewhere ?? 0, bloat: await watch.look() };
+    process.stderr.write(`  ${what}: ${lineOf(seen)}\n`);
+    return seen;
+  };
+  try {
+    const before = await minutes(MINUTES_WITHOUT, 'no reader', minute);
+    const reader = await holdSnapshot(database.url);
+    const beside = await minutes(run.options.minutes, 'beside the reader', minute).finally(() => reader.end());
+    const after = await minutes(MINUTES_WITHOUT, 'reader ended', minute);
+    await drain(setting.sink, calls.length);
+    for (const arrival of (await setting.sink.arrivals()) ?? []) arrivals.push(arrival);
+    return [...rowsOf({ before: before.slice(1), beside, after }), reconciliationRow(calls, arrivals)];
+  } finally {
+    await watch.close();
+  }
+}
+
+async function minutes(count: number, what: string, minute: (what: string) => Promise<Minute>): Promise<Minute[]> {
+  const seen: Minute[] = [];
+  for (let number = 1; number <= count; number++) seen.push(await minute(`${what}, minute ${number}`));
+  return seen;
+}
+
+/** Its first statement takes the snapshot, and the transaction keeps it. */
+async function holdSnapshot(connectionString: string): Promise<pg.Client> {
+  const reader = new pg.Client({ connectionString });
+  await reader.connect();
+  await reader.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
+  await reader.query('SELECT 1 FROM postrider.messages LIMIT 1');
+  return reader;
+}
+
+function lineOf({ perSecond, elsewhere, bloat }: Minute): string {
+  const { deadRows, tables, slowest } = bloat;
+  const most = tables.slice(0, 4).map(({ name, dead }) => `${name} ${dead}`);
+  return [
+    `${showRate(perSecond)}, other programs ${elsewhere.toFixed(2)} cores, ${deadRows} dead rows (${most.join(', ')})`,
+    ...slowest.map(
+      ({ text, blocks, us, calls }) => `    ${us.toFixed(0)} µs ${blocks.toFixed(0)} blocks × ${calls}: ${text}`,
+    ),
+  ].join('\n');
+}
+
+interface Phases {
+  before: Minute[];
+  beside: Minute[];
+  after: Minute[];
+}
+
+function rowsOf({ before, beside, after }: Phases): Row[] {
+  const without = mean(before);
+  const last = mean(beside.slice(-COMPARED_MINUTES));
+  const share = last / without;
+  return [
+    rateRow('end to end, no reader', without, ''),
+    withLimit(
+      rateRow(`  beside a reader of ${beside.length} minutes`, last, `${showShare(share)} of it`),
+      atLeast(share, WANTED_SHARE, showShare),
+    ),
+    rateRow('  after it has ended', mean(after.slice(1)), ''),
+  ];
+}
+
+function mean(of: readonly Minute[]): number {
+  return of.reduce((sum, { perSecond }) => sum + perSecond, 0) / of.length;
+}
+
+function reconciliationRow(calls: readonly Call[], arrivals: readonly Arrival[]): Row {
+  const { lost, twice } = reconcile(calls, arrivals);
+  const figures = { accepted: calls.length, lost, twice };
+  return factRow('  after draining: lost, twice', `${lost}, ${twice}`, figures, `of ${calls.length} answered 202`);
+}
