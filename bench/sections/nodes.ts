@@ -4,7 +4,7 @@
 import { type Database, databaseMissing, withDatabaseServer } from '../postgres.ts';
 import type { Committed } from '../postrider.ts';
 import type { RunContext } from '../run-context.ts';
-import { atMost, factRow, type Row, rateRow, showShare, withLimit } from '../table.ts';
+import { atMost, factRow, type Row, rateRow, showRate, showShare, withLimit } from '../table.ts';
 import { answersPerSecond, type Cores, drain, reconcile, sendTraffic } from '../traffic.ts';
 import { withPostrider } from '../with-postrider.ts';
 
@@ -116,7 +116,9 @@ async function measureTraffic(
     const seconds = (traffic.toMs - traffic.fromMs) / 1000;
     const messages = greets ? traffic.arrivedWithin : answersPerSecond(traffic) * seconds;
     const part = greets ? 'endToEnd' : 'accept';
-    measured[part] = added(measured[part], { messages, seconds, ...usedOf(traffic.cores, seconds) });
+    const sent = { messages, seconds, ...usedOf(traffic.cores, seconds) };
+    process.stderr.write(`  ${name}: ${showUs(daemonUs(sent))} of the daemon, ${showRate(rateOf(sent))}\n`);
+    measured[part] = added(measured[part], sent);
     if (!greets) return;
     await drain(sink, traffic.calls.length);
     const { lost, twice } = reconcile(traffic.calls, (await sink.arrivals()) ?? []);

@@ -215,6 +215,8 @@ export interface ClaimTerms {
   now: number;
   /** By attempt, from the first: when the message is due again if the attempt vanishes. Later ones use the last. */
   dueAgainAt: readonly number[];
+  /** Mail that is due earlier is not looked for; left out: all is. */
+  dueFrom?: number;
   /** Left out: from any address. */
   from?: ClaimSource;
 }

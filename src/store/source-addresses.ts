@@ -56,7 +56,7 @@ export interface ClaimSource {
 
 export interface SourceStore {
   /** The first due messages of the lane, and how much each address has sent to the group. */
-  peekDue(lane: number, of: { now: number; mxGroup: string; limit: number }): Promise<PeekedLane>;
+  peekDue(lane: number, of: { now: number; dueFrom?: number; mxGroup: string; limit: number }): Promise<PeekedLane>;
   /** Forgets usage of addresses by groups that got no mail from them since `beforeDay`. Returns how many. */
   forgetSourceUsage(beforeDay: number, limit: number): Promise<number>;
 }

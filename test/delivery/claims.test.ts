@@ -54,9 +54,8 @@ t.test('what was claimed with mail that must wait is given back when the store c
     log: silentLogger,
     pausesMs: () => [60_000],
   });
-  const { messages, nextDueAt } = await claims.claim(LANE, 10, { group: 'g', from: undefined });
-  t.same(messages, []);
-  t.equal(nextDueAt, NOW + 1000);
+  const claimed = await claims.claim(LANE, 10, { group: 'g', from: undefined });
+  t.same(claimed, { messages: [], retryAt: NOW + 1000 });
   t.equal(inHand.size, 0, 'nobody answers for them: who looks for orphans finds what could not be given back');
   t.same(released.at(-1), ['kept-back', 'free']);
   t.same(settled, [[10, 0]], 'none of them counts as sent');

@@ -69,6 +69,7 @@ const CHANGES: Record<LaneState['kind'], Record<string, LaneState>> = {
     'claimed, more is due': { kind: 'routing' },
     'claimed, more is due later': { kind: 'resting', dueAt: NOW + 3000 },
     'claimed, nothing is left': { kind: 'gone' },
+    failed: { kind: 'resting', dueAt: NOW + 1000 },
   },
   held: { woken: { kind: 'routing' } },
   gone: {},
@@ -92,6 +93,26 @@ t.test('mail that is accepted while the store claims is not forgotten', async (t
   lane.change({ kind: 'noticed', dueAt: NOW }, NOW);
   lane.change({ kind: 'claimed', nextDueAt: null }, NOW);
   t.same(lane.state, { kind: 'routing' });
+});
+
+t.test('a claim need not look before the earliest time that the store has told', async (t) => {
+  const lane = new Lane(NAMES);
+  const after = (...events: LaneEvent[]) => {
+    for (const event of events) lane.change(event, NOW);
+    return lane.dueFrom;
+  };
+  const noticed = (dueAt: number): LaneEvent => ({ kind: 'noticed', dueAt });
+  t.equal(after(noticed(NOW), noticed(NOW + 5)), NOW);
+  t.equal(after({ kind: 'queued' }, noticed(NOW - 7)), NOW - 7, 'told while it is due already');
+  t.equal(
+    after({ kind: 'claiming' }, noticed(NOW - 9), { kind: 'failed', retryAt: NOW }),
+    NOW - 9,
+    'nothing was claimed',
+  );
+  t.equal(after({ kind: 'woken' }, { kind: 'claiming' }, { kind: 'claimed', nextDueAt: NOW + 50 }), NOW + 50);
+  const claimedBeside = [{ kind: 'claiming' }, noticed(NOW + 20), { kind: 'claimed', nextDueAt: NOW + 90 }] as const;
+  t.equal(after({ kind: 'woken' }, ...claimedBeside), NOW + 20, 'the claim may not have seen it');
+  t.equal(after({ kind: 'woken' }, { kind: 'held', until: null }, { kind: 'woken' }), 0, 'a hold may change times');
 });
 
 t.test('a lane whose mail is gone is forgotten, and its next notice makes a new one', async (t) => {

@@ -6,7 +6,6 @@ import { describeError } from '../../base/errors.ts';
 import type { Logger } from '../../observe/log.ts';
 import { attemptStarted } from '../../observe/mail-log.ts';
 import type { MailHost } from '../../protocol/dns/mail-route.ts';
-import type { Owner } from '../../store/owners.ts';
 import type { Ownership } from '../../store/ownership.ts';
 import {
   type ClaimedMessage,
@@ -38,11 +37,11 @@ export interface ClaimsKit {
 const AFTER_STORE_FAULT_MS = SECOND_MS;
 const TAKEN = 'another process has taken over this slot: mail in it is no longer sent from here';
 
-interface Claimed {
-  messages: ClaimedMessage[];
+type Claimed =
   /** When the lane's next mail is due; null: it has no more. */
-  nextDueAt: number | null;
-}
+  | { messages: ClaimedMessage[]; nextDueAt: number | null }
+  /** The store was not asked, or failed: nobody knows what the lane has. */
+  | { messages: []; retryAt: number };
 
 export class Claims {
   readonly #kit: ClaimsKit;
@@ -64,11 +63,12 @@ export class Claims {
     const now = clock.now();
     const owner = ownership.of(lane.slot);
     if (owner === null) return { messages: [], nextDueAt: null };
-    if (results.isFull) return { messages: [], nextDueAt: now + AFTER_STORE_FAULT_MS };
+    if (results.isFull) return { messages: [], retryAt: now + AFTER_STORE_FAULT_MS };
     if (group !== null) shaping.reservations.reserve(group, lane.tenantId, limit);
     let claimed: ClaimedMessage[] = [];
     try {
-      const { messages, nextDueAt, isOver } = await store.queue.claim(lane.id, limit, this.#terms(owner, now, from));
+      const terms = this.#terms({ owner, now, dueFrom: lane.dueFrom }, from);
+      const { messages, nextDueAt, isOver } = await store.queue.claim(lane.id, limit, terms);
       claimed = messages;
       if (isOver) log.error({ slot: lane.slot }, TAKEN);
       const { free, putOffUntil } =
@@ -81,7 +81,7 @@ export class Claims {
       // Only this call knows them: without this they would stay marked as being sent, and count as in flight.
       if (claimed.length > 0) await this.giveBack(claimed, null);
       claimed = [];
-      return { messages: [], nextDueAt: clock.now() + AFTER_STORE_FAULT_MS };
+      return { messages: [], retryAt: clock.now() + AFTER_STORE_FAULT_MS };
     } finally {
       if (group !== null) shaping.reservations.settle(group, lane.tenantId, { reserved: limit, claimed });
     }
@@ -116,8 +116,8 @@ export class Claims {
     }
   }
 
-  #terms(owner: Owner, now: number, from: ClaimSource | undefined): ClaimTerms {
-    const terms: ClaimTerms = { owner, now, dueAgainAt: this.#kit.pausesMs().map((ms) => now + ms) };
+  #terms(lane: Pick<ClaimTerms, 'owner' | 'now' | 'dueFrom'>, from: ClaimSource | undefined): ClaimTerms {
+    const terms = Object.assign(lane, { dueAgainAt: this.#kit.pausesMs().map((ms) => lane.now + ms) });
     return from ? Object.assign(terms, { from }) : terms;
   }
 
@@ -186,7 +186,12 @@ export async function findSource(
 ): Promise<SessionSource | null> {
   const { store, sources, clock, log } = kit;
   const now = clock.now();
-  const { due, usages } = await store.sources.peekDue(lane.id, { now, mxGroup: group, limit: MAX_PEEKED });
+  const { due, usages } = await store.sources.peekDue(lane.id, {
+    now,
+    dueFrom: lane.dueFrom,
+    mxGroup: group,
+    limit: MAX_PEEKED,
+  });
   const facts = sources.facts(group, hosts);
   for (const message of due) {
     const choice = chooseSource(message, usages, facts, now);

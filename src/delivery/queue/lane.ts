@@ -28,7 +28,7 @@ export type LaneEvent =
   | { kind: 'claiming' }
   /** The store has answered; null: no other mail waits in the lane. */
   | { kind: 'claimed'; nextDueAt: number | null }
-  /** The look-up of its route failed. */
+  /** The look-up of its route, or the claim, failed. */
   | { kind: 'failed'; retryAt: number };
 
 const ROUTING: LaneState = { kind: 'routing' };
@@ -43,6 +43,7 @@ export class Lane {
   /** When LaneAlarms wakes it; Infinity: never. Only LaneAlarms sets this. */
   alarmAt = Number.POSITIVE_INFINITY;
   #state: LaneState = { kind: 'resting', dueAt: Number.POSITIVE_INFINITY };
+  #dueFrom = Number.POSITIVE_INFINITY;
 
   constructor({ id, slot, tenantId, domain }: Pick<Lane, 'id' | 'slot' | 'tenantId' | 'domain'>) {
     this.id = id;
@@ -55,9 +56,19 @@ export class Lane {
     return this.#state;
   }
 
+  /**
+   * None of its waiting mail is due earlier, as far as the store has told: a claim need not look there, where PostgreSQL
+   * may have to step over all that was claimed since some reader's snapshot. If the store told less than there is, the
+   * scheduler's next look at the whole queue makes up for it.
+   */
+  get dueFrom(): number {
+    return this.#dueFrom;
+  }
+
   /** False: the event changed nothing. */
   change(event: LaneEvent, now: number): boolean {
     const before = this.#state;
+    this.#dueFrom = nextDueFrom(this.#dueFrom, before, event);
     this.#state = nextState(before, event, now);
     return this.#state !== before;
   }
@@ -67,7 +78,7 @@ export class Lane {
  *   resting ──due──▶ routing ──MX group known──▶ ready ──a session takes it──▶ claiming ──▶ resting, routing or gone
  *   routing or ready ──shaping keeps it back──▶ held ──woken──▶ routing
  *   routing ──no route: claimed to be judged──▶ claiming
- *   routing ──the look-up failed──▶ resting
+ *   routing or claiming ──the look-up, or the claim, failed──▶ resting
  *
  * A notice makes a resting lane due, or due earlier. While the store claims, a notice is remembered, because the claim
  * may not include that message: the earlier of the two times counts. In any other state the lane is due already, and a
@@ -91,10 +102,18 @@ function nextState(state: LaneState, event: LaneEvent, now: number): LaneState {
       if (state.kind !== 'claiming') return state;
       return dueFrom(Math.min(state.dueAt, event.nextDueAt ?? Number.POSITIVE_INFINITY), now);
     case 'failed':
-      return state.kind === 'routing' ? { kind: 'resting', dueAt: event.retryAt } : state;
+      return state.kind === 'routing' || state.kind === 'claiming' ? { kind: 'resting', dueAt: event.retryAt } : state;
     default:
       return unreachable(event);
   }
+}
+
+function nextDueFrom(dueFrom: number, state: LaneState, event: LaneEvent): number {
+  if (event.kind === 'noticed') return Math.min(dueFrom, event.dueAt);
+  // What held it may have changed the times of its mail.
+  if (event.kind === 'woken' && state.kind === 'held') return 0;
+  if (event.kind !== 'claimed' || state.kind !== 'claiming') return dueFrom;
+  return Math.min(state.dueAt, event.nextDueAt ?? Number.POSITIVE_INFINITY);
 }
 
 function isDue({ kind }: LaneState): boolean {

@@ -287,8 +287,8 @@ export class Scheduler {
   ): Promise<ClaimedMessage[]> {
     if (this.#stopped) return [];
     this.#lanes.change(lane, { kind: 'claiming' });
-    const { messages, nextDueAt } = await this.#claims.claim(lane, limit, { group, from });
-    this.#lanes.change(lane, { kind: 'claimed', nextDueAt });
+    const { messages, ...found } = await this.#claims.claim(lane, limit, { group, from });
+    this.#lanes.change(lane, 'retryAt' in found ? { kind: 'failed', ...found } : { kind: 'claimed', ...found });
     return messages;
   }
 

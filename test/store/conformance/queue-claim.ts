@@ -71,6 +71,25 @@ export const queueClaimCases = {
     t.strictSame(ids(await bench.claim(lane, T0 + 1000)), [future.id]);
   },
 
+  'a claim looks no further back than it is told to': async (t: Test, bench: Bench) => {
+    const { domain } = await bench.sender('acme.test');
+    const early = await bench.queued(domain, 'early@x.test', T0);
+    const late = await bench.queued(domain, 'late@x.test', T0 + 20);
+    const future = await bench.queued(domain, 'future@x.test', T0 + 1000);
+    const terms = { owner: await bench.owner(), now: T0 + 20, dueAgainAt: [T0 + 5000] };
+    const claim = (dueFrom: number) => bench.store.queue.claim(late.lane, 10, { ...terms, dueFrom });
+    const from20 = await claim(T0 + 20);
+    t.strictSame([ids(from20.messages), from20.nextDueAt], [[late.id], T0 + 1000]);
+    const from19 = await claim(T0 + 19);
+    t.strictSame([ids(from19.messages), from19.nextDueAt], [[], T0 + 1000]);
+    t.strictSame((await claim(T0 + 1001)).nextDueAt, null);
+    t.strictSame(
+      (await claim(T0)).messages.map(({ id }) => id),
+      [early.id],
+    );
+    t.match(await bench.message(future.id), { state: 'queued' });
+  },
+
   'a message is claimed once, however many ask': async (t: Test, bench: Bench) => {
     const { domain } = await bench.sender('acme.test');
     const to = Array.from({ length: 30 }, (_, n) => `r${n}@x.test`);

@@ -51,7 +51,7 @@ function* claim(db: Transaction, request: ClaimRequest): Steps<ClaimResult> {
   if ((yield* active.get(lane, terms.owner.slot)) === undefined)
     return { messages: [], nextDueAt: null, isOver: false };
   const messages = terms.from ? yield* claimFrom(db, request, terms.from) : yield* claimAny(db, request);
-  return { messages, nextDueAt: yield* nextDueAt(db, lane, terms.now), isOver: false };
+  return { messages, nextDueAt: yield* nextDueAt(db, lane, terms), isOver: false };
 }
 
 function* claimAny(db: Transaction, { lane, limit, terms }: ClaimRequest): Steps<ClaimedMessage[]> {
@@ -62,10 +62,10 @@ function* claimAny(db: Transaction, { lane, limit, terms }: ClaimRequest): Steps
 
 function* dueRows(db: Transaction, { lane, limit, terms }: ClaimRequest): Steps<Row[]> {
   const due = db.sql(
-    `SELECT ${MESSAGE_COLUMNS} WHERE m.lane = +? AND ${WAITING} AND m.due_at <= +? AND m.expires_at > +?
+    `SELECT ${MESSAGE_COLUMNS} WHERE m.lane = +? AND ${WAITING} AND m.due_at >= +? AND m.due_at <= +? AND m.expires_at > +?
      ORDER BY m.due_at, m.id LIMIT +?`,
   );
-  return (yield* due.all(lane, terms.now, terms.now, limit)) as Row[];
+  return (yield* due.all(lane, terms.dueFrom ?? 0, terms.now, terms.now, limit)) as Row[];
 }
 
 function* markSending(
@@ -80,30 +80,35 @@ function* markSending(
 }
 
 /** Without messages past their lifetime: the sweeper handles those. */
-function* nextDueAt(db: Transaction, lane: number, now: number): Steps<number | null> {
+function* nextDueAt(db: Transaction, lane: number, { now, dueFrom = 0 }: ClaimTerms): Steps<number | null> {
   const next = db.sql(
-    `SELECT min(m.due_at) AS due_at FROM messages m WHERE m.lane = +? AND ${WAITING} AND m.expires_at > +?`,
+    `SELECT min(m.due_at) AS due_at FROM messages m
+     WHERE m.lane = +? AND ${WAITING} AND m.due_at >= +? AND m.expires_at > +?`,
   );
-  return ((yield* next.get(lane, now)) as { due_at: number | null }).due_at;
+  return ((yield* next.get(lane, dueFrom, now)) as { due_at: number | null }).due_at;
 }
 
 function* peekDue(
   db: Transaction,
   lane: number,
-  { now, mxGroup, limit }: { now: number; mxGroup: string; limit: number },
+  { now, dueFrom, mxGroup, limit }: { now: number; dueFrom?: number; mxGroup: string; limit: number },
 ): Steps<PeekedLane> {
-  return { due: yield* dueMessages(db, { lane, now, limit }), usages: (yield* openLedger(db, mxGroup, 0)).usages };
+  return {
+    due: yield* dueMessages(db, { lane, now, dueFrom, limit }),
+    usages: (yield* openLedger(db, mxGroup, 0)).usages,
+  };
 }
 
 function* dueMessages(
   db: Transaction,
-  { lane, now, limit }: { lane: number; now: number; limit: number },
+  { lane, now, dueFrom = 0, limit }: { lane: number; now: number; dueFrom?: number | undefined; limit: number },
 ): Steps<DueMessage[]> {
   const due = db.sql(
     `SELECT m.id, m.source_address FROM messages m
-     WHERE m.lane = +? AND ${WAITING} AND m.due_at <= +? AND m.expires_at > +? ORDER BY m.due_at, m.id LIMIT +?`,
+     WHERE m.lane = +? AND ${WAITING} AND m.due_at >= +? AND m.due_at <= +? AND m.expires_at > +?
+     ORDER BY m.due_at, m.id LIMIT +?`,
   );
-  const rows = (yield* due.all(lane, now, now, limit)) as Row[];
+  const rows = (yield* due.all(lane, dueFrom, now, now, limit)) as Row[];
   return rows.map((row) => ({ id: fromId(row.id), sourceAddress: row.source_address as string | null }));
 }
 
@@ -114,7 +119,8 @@ function* claimFrom(db: Transaction, { lane, limit, terms }: ClaimRequest, from:
   const ledger = yield* openLedger(db, from.facts.mxGroup, dayOf(terms.now));
   const claimed: ClaimedMessage[] = [];
   const scanned = Math.max(limit * SCANNED_PER_CLAIM, MIN_SCANNED);
-  for (const { id, sourceAddress } of yield* dueMessages(db, { lane, now: terms.now, limit: scanned })) {
+  const due = yield* dueMessages(db, { lane, now: terms.now, dueFrom: terms.dueFrom, limit: scanned });
+  for (const { id, sourceAddress } of due) {
     if (claimed.length === limit) break;
     const choice = chooseSource({ id, sourceAddress }, ledger.usages, from.facts, terms.now);
     if (choice.decision === 'wait') yield* putOff.run(Math.max(choice.until, terms.now + 1), choice.reason, toId(id));
