@@ -79,7 +79,7 @@ t.test('a backup ends although the daemon writes without pause', async (t) => {
   t.equal(db.pragma('integrity_check', { simple: true }), 'ok');
   const stored = db.prepare('SELECT lower(hex(id)) FROM messages').pluck().all();
   for (const { id } of before) t.ok(stored.includes(id.replaceAll('-', '')), 'what was there when it began');
-  t.equal(db.prepare('SELECT open_messages FROM domains').pluck().get(), stored.length, 'and nothing by half');
+  t.equal(db.prepare('SELECT open_messages FROM domain_counts').pluck().get(), stored.length, 'and nothing by half');
 });
 
 t.test('what was erased is in no free page of the database, nor in the backup', async (t) => {

@@ -65,7 +65,7 @@ function checkDatabase(t: Test, file: string, answered: string[]): void {
   const lost = answered.filter((id) => !stored.has(id.replaceAll('-', '')));
   t.strictSame(lost, [], 'nothing that was answered is lost');
   const halves = `SELECT (SELECT count(*) FROM submissions) AS submissions, (SELECT count(*) FROM contents) AS contents,
-    (SELECT count(*) FROM messages) AS messages, (SELECT open_messages FROM domains) AS open`;
+    (SELECT count(*) FROM messages) AS messages, (SELECT open_messages FROM domain_counts) AS open`;
   const counts = Object.values(db.prepare(halves).get() as Record<string, number>);
   t.strictSame(
     counts,

@@ -151,7 +151,7 @@ t.test('verbs of one group see what the others have changed', async (t) => {
   ]);
   const db = new Database(file, { readonly: true });
   t.teardown(() => void db.close());
-  const open = db.prepare('SELECT open_messages FROM domains').pluck();
+  const open = db.prepare('SELECT open_messages FROM domain_counts').pluck();
   const sealed = db.prepare('SELECT sealed FROM signing_keys').pluck();
   t.equal(open.get(), 3);
   t.ok(sealed.get(), 'the key is kept for what was accepted, in the same group as well');

@@ -203,6 +203,11 @@ CREATE TABLE domain_checks (
  checks TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE domain_counts (
+ domain_id BLOB PRIMARY KEY,
+ open_messages INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE domain_rechecks (
  domain_id BLOB PRIMARY KEY REFERENCES domains (id) ON DELETE CASCADE,
  tenant_id BLOB NOT NULL,

@@ -61,7 +61,11 @@ function* onboardingFacts(db: Queries, tenantId: string): Steps<OnboardingFacts>
 function* waitingMail(db: Queries, tenantId: string, limit: number): Steps<WaitingMail> {
   const tenant = toId(tenantId);
   const open = yield* db
-    .sql('SELECT coalesce(sum(open_messages), 0) FROM domains WHERE tenant_id = +?', 'column')
+    .sql(
+      `SELECT coalesce(sum(d.open_messages + coalesce(c.open_messages, 0)), 0)
+       FROM domains d LEFT JOIN domain_counts c ON c.domain_id = d.id WHERE d.tenant_id = +?`,
+      'column',
+    )
     .get(tenant);
   if (open === 0) return { open, lanes: [], otherLanes: 0, complete: true };
   const lanes = (yield* db

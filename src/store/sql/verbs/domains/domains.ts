@@ -54,6 +54,7 @@ function* createDomain(db: Transaction, domain: NewDomain): Steps<Domain | 'exis
       `INSERT INTO domains (id, tenant_id, name, state, signing_key, created_at) VALUES (+?, +?, +?, 'pending', +?, +?)`,
     )
     .run(id, tenant, domain.name, key, domain.createdAt);
+  yield* db.sql('INSERT INTO domain_counts (domain_id, open_messages) VALUES (+?, 0)').run(id);
   yield* addRecheck(db, id, tenant, domain.createdAt);
   return (yield* readDomain(db, domain.tenantId, domain.id))!;
 }
@@ -117,7 +118,8 @@ function* eraseUnneededKeys(db: Transaction, domainId: Buffer): Steps<void> {
   yield* db
     .sql(
       `UPDATE signing_keys SET sealed = NULL WHERE domain_id = +? AND sealed IS NOT NULL AND EXISTS
-       (SELECT 1 FROM domains d WHERE d.id = signing_keys.domain_id AND d.state = 'revoked' AND d.open_messages = 0)`,
+       (SELECT 1 FROM domains d LEFT JOIN domain_counts c ON c.domain_id = d.id
+        WHERE d.id = signing_keys.domain_id AND d.state = 'revoked' AND d.open_messages + coalesce(c.open_messages, 0) = 0)`,
     )
     .run(domainId);
 }
@@ -126,11 +128,18 @@ function* eraseUnneededKeys(db: Transaction, domainId: Buffer): Steps<void> {
 export function countOpenMessages(db: Transaction, domainId: string, change: number): void {
   db.addUp(`open messages of ${domainId}`, change, function* (sum) {
     const count = db.sql(
-      'UPDATE domains SET open_messages = open_messages + +? WHERE id = +? RETURNING state, open_messages AS open',
+      `UPDATE domain_counts SET open_messages = open_messages + +? WHERE domain_id = +?
+       RETURNING (SELECT d.state FROM domains d WHERE d.id = domain_id) AS state`,
     );
     const id = toId(domainId);
-    const row = (yield* count.get(sum, id)) as { state: string; open: number } | undefined;
-    if (row?.state === 'revoked' && row.open === 0) yield* eraseUnneededKeys(db, id);
+    const row = (yield* count.get(sum, id)) as { state: string } | undefined;
+    // A daemon of an older version, on the same database, makes domains without counts.
+    if (!row) {
+      yield* db
+        .sql('INSERT INTO domain_counts (domain_id, open_messages) SELECT d.id, +? FROM domains d WHERE d.id = +?')
+        .run(sum, id);
+    }
+    if (row?.state === 'revoked') yield* eraseUnneededKeys(db, id);
   });
 }
 

@@ -267,7 +267,12 @@ class Sums {
 export function figuresVerbs(db: Transaction): Work<FiguresStore> {
   return {
     *countOpenMessages() {
-      return (yield* db.sql('SELECT coalesce(sum(open_messages), 0) FROM domains', 'column').get()) as number;
+      const open = db.sql(
+        `SELECT coalesce(sum(d.open_messages + coalesce(c.open_messages, 0)), 0)
+         FROM domains d LEFT JOIN domain_counts c ON c.domain_id = d.id`,
+        'column',
+      );
+      return (yield* open.get()) as number;
     },
   };
 }
