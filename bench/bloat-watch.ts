@@ -1,4 +1,4 @@
-// What dead rows there are in a database, and what its statements read: of PostgreSQL's own statistics, once a minute.
+// What dead rows there are in a database, and what its statements read, by PostgreSQL's own statistics.
 import pg from 'pg';
 import type { Database } from './postgres.ts';
 
@@ -12,7 +12,6 @@ export interface TableBloat {
 
 export interface StatementCost {
   text: string;
-  calls: number;
   /** Of 8 KiB, read by one call on the average. */
   blocks: number;
   us: number;
@@ -22,8 +21,10 @@ export interface Bloat {
   deadRows: number;
   /** Those with most dead rows first. */
   tables: TableBloat[];
-  /** Those that took most time since the last look. */
-  slowest: StatementCost[];
+  /** Of all tables and indexes. */
+  sizeMiB: number;
+  /** Since the last look; those that took most time first. */
+  statements: StatementCost[];
 }
 
 const TABLES = `
@@ -32,9 +33,9 @@ const TABLES = `
   FROM pg_stat_user_tables WHERE schemaname = 'postrider' ORDER BY n_dead_tup DESC`;
 
 const STATEMENTS = `
-  SELECT left(regexp_replace(query, '\\s+', ' ', 'g'), 120) AS text, calls::float8,
-    (shared_blks_hit + shared_blks_read)::float8 / calls AS blocks, total_exec_time * 1000 / calls AS us
-  FROM pg_stat_statements WHERE calls > 0 ORDER BY total_exec_time DESC LIMIT 6`;
+  SELECT query AS text, (shared_blks_hit + shared_blks_read)::float8 / calls AS blocks,
+    total_exec_time * 1000 / calls AS us
+  FROM pg_stat_statements WHERE calls > 0 ORDER BY total_exec_time DESC LIMIT 100`;
 
 export interface BloatWatch {
   look(): Promise<Bloat>;
@@ -48,9 +49,11 @@ export async function watchBloat({ url }: Database): Promise<BloatWatch> {
   return {
     async look() {
       const tables = (await client.query<TableBloat>(TABLES)).rows;
-      const slowest = (await client.query<StatementCost>(STATEMENTS)).rows;
+      const statements = (await client.query<StatementCost>(STATEMENTS)).rows;
       await client.query('SELECT pg_stat_statements_reset()');
-      return { deadRows: tables.reduce((sum, { dead }) => sum + dead, 0), tables, slowest };
+      const deadRows = tables.reduce((sum, { dead }) => sum + dead, 0);
+      const sizeMiB = tables.reduce((sum, { tableMiB, indexMiB }) => sum + tableMiB + indexMiB, 0);
+      return { deadRows, tables, sizeMiB, statements };
     },
     close: () => client.end(),
   };

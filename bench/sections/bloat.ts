@@ -6,7 +6,7 @@ import { type Bloat, watchBloat } from '../bloat-watch.ts';
 import { type Database, databaseMissing, withDatabaseServer } from '../postgres.ts';
 import type { RunContext } from '../run-context.ts';
 import type { Arrival } from '../sinks.ts';
-import { atLeast, factRow, type Row, rateRow, showRate, showShare, withLimit } from '../table.ts';
+import { atLeast, atMost, factRow, type Row, rateRow, showRate, showShare, withLimit } from '../table.ts';
 import { type Call, drain, reconcile, sendTraffic } from '../traffic.ts';
 import { type Setting, withPostrider } from '../with-postrider.ts';
 
@@ -17,6 +17,16 @@ const MINUTES_WITHOUT = 3;
 /** Beside the reader, the last ones are compared with those before it came. */
 const COMPARED_MINUTES = 3;
 const WANTED_SHARE = 0.8;
+/** After the reader has ended, to the most before it came: between two vacuums rows die at the pace of the mail. */
+const DEAD_TIMES = 2;
+
+// What grows with dead rows, since it steps over them in an index.
+const CLAIM = /ORDER BY m\.due_at/;
+const CONTENT = /\bc\.html\b/;
+
+const SHOWN_TABLES = 4;
+const SHOWN_STATEMENTS = 6;
+const STATEMENT_CHARS = 120;
 
 interface Minute {
   perSecond: number;
@@ -83,14 +93,20 @@ async function holdSnapshot(connectionString: string): Promise<pg.Client> {
 }
 
 function lineOf({ perSecond, elsewhere, bloat }: Minute): string {
-  const { deadRows, tables, slowest } = bloat;
-  const most = tables.slice(0, 4).map(({ name, dead }) => `${name} ${dead}`);
-  return [
-    `${showRate(perSecond)}, other programs ${elsewhere.toFixed(2)} cores, ${deadRows} dead rows (${most.join(', ')})`,
-    ...slowest.map(
-      ({ text, blocks, us, calls }) => `    ${us.toFixed(0)} µs ${blocks.toFixed(0)} blocks × ${calls}: ${text}`,
-    ),
-  ].join('\n');
+  const { deadRows, sizeMiB, statements } = bloat;
+  const costs = statements.slice(0, SHOWN_STATEMENTS).map(({ text, blocks, us }) => {
+    return `    ${us.toFixed(0)} µs, ${showBlocks(blocks)}: ${text.replaceAll(/\s+/g, ' ').slice(0, STATEMENT_CHARS)}`;
+  });
+  const dead = `${deadRows} dead rows (${mostDead(bloat)})`;
+  const facts = `other programs ${elsewhere.toFixed(2)} cores, ${dead}, ${Math.round(sizeMiB)} MiB`;
+  return [`${showRate(perSecond)}, ${facts}`, ...costs].join('\n');
+}
+
+function mostDead({ tables }: Bloat): string {
+  return tables
+    .slice(0, SHOWN_TABLES)
+    .map(({ name, dead }) => `${name} ${dead}`)
+    .join(', ');
 }
 
 interface Phases {
@@ -103,14 +119,59 @@ function rowsOf({ before, beside, after }: Phases): Row[] {
   const without = mean(before);
   const last = mean(beside.slice(-COMPARED_MINUTES));
   const share = last / without;
+  const [first, atEnd, atLast] = [before, beside, after].map((phase) => phase.at(-1)!.bloat) as [Bloat, Bloat, Bloat];
+  const deadBefore = Math.max(...before.map(({ bloat }) => bloat.deadRows));
   return [
-    rateRow('end to end, no reader', without, ''),
+    rateRow('PostgreSQL, end to end, no reader', without, elsewhereIn(before)),
     withLimit(
-      rateRow(`  beside a reader of ${beside.length} minutes`, last, `${showShare(share)} of it`),
+      rateRow(
+        `  beside a reader of ${beside.length} minutes, at its end`,
+        last,
+        `${showShare(share)}; ${elsewhereIn(beside)}`,
+      ),
       atLeast(share, WANTED_SHARE, showShare),
     ),
-    rateRow('  after it has ended', mean(after.slice(1)), ''),
+    rateRow('  after it has ended', mean(after), elsewhereIn(after)),
+    deadRow('  dead rows, no reader', deadBefore, mostDead(first)),
+    deadRow('  dead rows at its end', atEnd.deadRows, mostDead(atEnd)),
+    withLimit(
+      deadRow('  dead rows after it has ended', atLast.deadRows, mostDead(atLast)),
+      atMost(atLast.deadRows, DEAD_TIMES * deadBefore, String),
+    ),
+    sizeRow(first, atEnd),
+    costRow('  to look for due mail', CLAIM, [first, atEnd]),
+    costRow('  to read a content', CONTENT, [first, atEnd]),
   ];
+}
+
+function elsewhereIn(phase: readonly Minute[]): string {
+  const cores = phase.reduce((sum, { elsewhere }) => sum + elsewhere, 0) / phase.length;
+  return `other programs took ${cores.toFixed(2)} cores`;
+}
+
+function deadRow(what: string, deadRows: number, beside: string): Row {
+  return factRow(what, String(deadRows), { dead_rows: deadRows }, beside);
+}
+
+function sizeRow({ sizeMiB: before }: Bloat, { sizeMiB }: Bloat): Row {
+  const figures = { size_mib: Math.round(sizeMiB) };
+  return factRow(
+    '  tables and indexes at its end',
+    `${Math.round(sizeMiB)} MiB`,
+    figures,
+    `before ${Math.round(before)} MiB`,
+  );
+}
+
+/** Of all statements of that kind that took time; they differ in how many items they are for. */
+function costRow(what: string, kind: RegExp, [before, atEnd]: [Bloat, Bloat]): Row {
+  const blocksIn = ({ statements }: Bloat) => statements.find(({ text }) => kind.test(text))?.blocks ?? Number.NaN;
+  const blocks = blocksIn(atEnd);
+  return factRow(what, showBlocks(blocks), { blocks }, `before ${showBlocks(blocksIn(before))}`);
+}
+
+function showBlocks(blocks: number): string {
+  return `${blocks.toFixed(0)} blocks`;
 }
 
 function mean(of: readonly Minute[]): number {
