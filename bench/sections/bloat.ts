@@ -7,7 +7,7 @@ import { type Database, databaseMissing, withDatabaseServer } from '../postgres.
 import type { RunContext } from '../run-context.ts';
 import type { Arrival } from '../sinks.ts';
 import { atLeast, atMost, factRow, type Row, rateRow, showRate, showShare, withLimit } from '../table.ts';
-import { type Call, drain, reconcile, sendTraffic } from '../traffic.ts';
+import { type Call, type Cores, drain, reconcile, sendTraffic } from '../traffic.ts';
 import { type Setting, withPostrider } from '../with-postrider.ts';
 
 const MINUTE_MS = 60_000;
@@ -30,6 +30,9 @@ const STATEMENT_CHARS = 120;
 
 interface Minute {
   perSecond: number;
+  /** Processor time per message. */
+  daemonUs: number;
+  serverUs: number;
   /** Cores that other programs took. */
   elsewhere: number;
   bloat: Bloat;
@@ -60,7 +63,7 @@ async function besideReader(run: RunContext, setting: Setting, database: Databas
     for (const call of traffic.calls) calls.push(call);
     for (const arrival of (await setting.sink.arrivals()) ?? []) arrivals.push(arrival);
     const perSecond = (traffic.arrivedWithin * 1000) / (traffic.toMs - traffic.fromMs);
-    const seen = { perSecond, elsewhere: traffic.cores?.elsewhere ?? 0, bloat: await watch.look() };
+    const seen = { perSecond, ...costOf(traffic.cores, perSecond), bloat: await watch.look() };
     process.stderr.write(`  ${what}: ${lineOf(seen)}\n`);
     return seen;
   };
@@ -83,6 +86,13 @@ async function minutes(count: number, what: string, minute: (what: string) => Pr
   return seen;
 }
 
+/** NaN where it cannot be known. */
+function costOf(cores: Cores | null, perSecond: number): Pick<Minute, 'daemonUs' | 'serverUs' | 'elsewhere'> {
+  if (cores === null) return { daemonUs: Number.NaN, serverUs: Number.NaN, elsewhere: Number.NaN };
+  const { mainThread, otherThreads, server, elsewhere } = cores;
+  return { daemonUs: ((mainThread + otherThreads) * 1e6) / perSecond, serverUs: (server * 1e6) / perSecond, elsewhere };
+}
+
 /** Its first statement takes the snapshot, and the transaction keeps it. */
 async function holdSnapshot(connectionString: string): Promise<pg.Client> {
   const reader = new pg.Client({ connectionString });
@@ -92,14 +102,15 @@ async function holdSnapshot(connectionString: string): Promise<pg.Client> {
   return reader;
 }
 
-function lineOf({ perSecond, elsewhere, bloat }: Minute): string {
+function lineOf({ perSecond, daemonUs, serverUs, elsewhere, bloat }: Minute): string {
   const { deadRows, sizeMiB, statements } = bloat;
   const costs = statements.slice(0, SHOWN_STATEMENTS).map(({ text, blocks, us }) => {
     return `    ${us.toFixed(0)} µs, ${showBlocks(blocks)}: ${text.replaceAll(/\s+/g, ' ').slice(0, STATEMENT_CHARS)}`;
   });
   const dead = `${deadRows} dead rows (${mostDead(bloat)})`;
   const facts = `other programs ${elsewhere.toFixed(2)} cores, ${dead}, ${Math.round(sizeMiB)} MiB`;
-  return [`${showRate(perSecond)}, ${facts}`, ...costs].join('\n');
+  const time = `${daemonUs.toFixed(0)} µs of the daemon, ${serverUs.toFixed(0)} µs of the server`;
+  return [`${showRate(perSecond)}, ${time}, ${facts}`, ...costs].join('\n');
 }
 
 function mostDead({ tables }: Bloat): string {
@@ -116,8 +127,8 @@ interface Phases {
 }
 
 function rowsOf({ before, beside, after }: Phases): Row[] {
-  const without = mean(before);
-  const last = mean(beside.slice(-COMPARED_MINUTES));
+  const ending = beside.slice(-COMPARED_MINUTES);
+  const [without, last] = [before, ending].map((phase) => mean(phase, 'perSecond')) as [number, number];
   const share = last / without;
   const [first, atEnd, atLast] = [before, beside, after].map((phase) => phase.at(-1)!.bloat) as [Bloat, Bloat, Bloat];
   const deadBefore = Math.max(...before.map(({ bloat }) => bloat.deadRows));
@@ -127,11 +138,12 @@ function rowsOf({ before, beside, after }: Phases): Row[] {
       rateRow(
         `  beside a reader of ${beside.length} minutes, at its end`,
         last,
-        `${showShare(share)}; ${elsewhereIn(beside)}`,
+        `${showShare(share)}; ${elsewhereIn(ending)}`,
       ),
       atLeast(share, WANTED_SHARE, showShare),
     ),
-    rateRow('  after it has ended', mean(after), elsewhereIn(after)),
+    rateRow('  after it has ended', mean(after, 'perSecond'), elsewhereIn(after)),
+    ...timeRows(before, ending),
     deadRow('  dead rows, no reader', deadBefore, mostDead(first)),
     deadRow('  dead rows at its end', atEnd.deadRows, mostDead(atEnd)),
     withLimit(
@@ -145,8 +157,16 @@ function rowsOf({ before, beside, after }: Phases): Row[] {
 }
 
 function elsewhereIn(phase: readonly Minute[]): string {
-  const cores = phase.reduce((sum, { elsewhere }) => sum + elsewhere, 0) / phase.length;
-  return `other programs took ${cores.toFixed(2)} cores`;
+  return `other programs took ${mean(phase, 'elsewhere').toFixed(2)} cores`;
+}
+
+/** Less affected than rates by what else the machine does. */
+function timeRows(before: readonly Minute[], ending: readonly Minute[]): Row[] {
+  return (['daemonUs', 'serverUs'] as const).map((part) => {
+    const [without, last] = [mean(before, part), mean(ending, part)];
+    const what = `  processor time of the ${part === 'daemonUs' ? 'daemon' : 'server'}, per message`;
+    return factRow(what, `${last.toFixed(0)} µs`, { us: Math.round(last) }, `before ${without.toFixed(0)} µs`);
+  });
 }
 
 function deadRow(what: string, deadRows: number, beside: string): Row {
@@ -174,8 +194,8 @@ function showBlocks(blocks: number): string {
   return `${blocks.toFixed(0)} blocks`;
 }
 
-function mean(of: readonly Minute[]): number {
-  return of.reduce((sum, { perSecond }) => sum + perSecond, 0) / of.length;
+function mean(of: readonly Minute[], part: 'perSecond' | 'daemonUs' | 'serverUs' | 'elsewhere'): number {
+  return of.reduce((sum, minute) => sum + minute[part], 0) / of.length;
 }
 
 function reconciliationRow(calls: readonly Call[], arrivals: readonly Arrival[]): Row {
