@@ -91,11 +91,14 @@ export async function startMailSink(options: SinkOptions = {}): Promise<MailSink
   server.server.on('connection', (socket: Socket) => {
     sockets.set(socket.remotePort!, socket);
     connections.total++;
-    const open = [...sockets.values()].filter(isOpen);
-    connections.most = Math.max(connections.most, open.length);
+    connections.most = Math.max(connections.most, [...sockets.values()].filter(isOpen).length);
     const source = String(socket.remoteAddress);
-    const fromThere = open.filter(({ remoteAddress }) => remoteAddress === source).length;
-    mostBySource.set(source, Math.max(mostBySource.get(source) ?? 0, fromThere));
+    const count = () => {
+      const open = [...sockets.values()].filter((one) => isOpen(one) && one.remoteAddress === source).length;
+      mostBySource.set(source, Math.max(mostBySource.get(source) ?? 0, open));
+    };
+    // Whoever was killed has not waited for an answer to QUIT: what it closed before is heard of in the next turn.
+    setImmediate(() => setImmediate(count));
     const { remotePort } = socket;
     socket.on('close', () => sockets.delete(remotePort!));
   });
