@@ -1,6 +1,5 @@
 // What several machines cost: SQLite, PostgreSQL with one daemon and with two, all on the same cores, in turns. The
 // processor time of daemon and server apart is the figure that lasts: on machines of their own, the rates would differ.
-
 import { type Database, databaseMissing, withDatabaseServer } from '../postgres.ts';
 import type { RunContext } from '../run-context.ts';
 import { factRow, type Row, showRate } from '../table.ts';
@@ -12,6 +11,7 @@ import { added, daemonUs, type Measured, nothingMeasured, rateOf, rowsOf, showUs
 const WARM_UP_MS = 8000;
 /** In turns, so that a machine that is not equally busy all the time treats all alike. */
 const TURNS = 2;
+
 interface Kind {
   what: string;
   section: string;
