@@ -28,6 +28,12 @@ export class LeaseEnd {
     return BigInt(this.#now()) >= Atomics.load(this.#moments, ENDS_AT);
   }
 
+  /** Null: it never ends. */
+  get leftMs(): number | null {
+    const endsAt = Atomics.load(this.#moments, ENDS_AT);
+    return endsAt === NEVER ? null : Math.max(0, Number(endsAt) - this.#now());
+  }
+
   /** From then on it is over, unless this was called again. */
   set(endsAt: number): void {
     Atomics.store(this.#moments, ENDS_AT, BigInt(Math.floor(endsAt)));

@@ -49,6 +49,8 @@ export interface Foundation {
   journal: ResultJournal;
   /** Whether it runs a timer that only one node may run. */
   lead: Lead;
+  /** How many daemons on the same store are alive; null: there can be no other. */
+  nodes: (() => number) | null;
   /** For pages that read many rows; starts with the first of them. */
   reads: PortalReads;
   /** Whether new mail is accepted. */
@@ -96,7 +98,10 @@ export async function openFoundation(
     residentBytes: residentMemory(),
     proveWritable: () => store.proveWritable(clock.now()),
   });
-  const metrics = config.metrics.port > 0 ? new Metrics({ traces: config.traces.endpoint !== null }) : null;
+  const metrics =
+    config.metrics.port > 0
+      ? new Metrics({ traces: config.traces.endpoint !== null, nodes: folder.database === null })
+      : null;
   opened.add(() => metrics?.close());
   const traces = await openMailTraces(config, { log, metrics }, opened);
   const opening = await openWatched(folder.store, { log, intake, metrics });
@@ -122,7 +127,7 @@ export async function openFoundation(
   const identity = await loadServiceIdentity({ store, vault, clock, dkim: { domain, selector } });
   if (identity.dkimIsNew)
     log.warn(serviceDkimRecord(identity), "publish this record: it holds the key of the service's own signature");
-  const held = { clock, ids, log, folder, store, ownership, journal, lead, reads, intake, vault, identity };
+  const held = { clock, ids, log, folder, store, ownership, journal, lead, nodes, reads, intake, vault, identity };
   return {
     foundation: { ...held, bounceRules, machineRules, keyUses, rates, metrics, traces },
     masterKeys,

@@ -41,7 +41,7 @@ export async function openMetricsListener(
 }
 
 async function figuresOf(
-  { store, ownership, clock, intake }: Foundation,
+  { store, ownership, nodes, clock, intake }: Foundation,
   sources: MetricSources & { residentBytes(): number },
 ): Promise<Figures> {
   const now = clock.now();
@@ -67,6 +67,11 @@ async function figuresOf(
     ...webhooks,
     submissionConnections: sources.door.openConnections(),
     residentBytes: sources.residentBytes(),
+    sharing: nodes && {
+      nodes: nodes(),
+      slots: ownership.slots.length,
+      leaseLeftMs: ownership.lease?.leftMs ?? 0,
+    },
     certificatesLeftMs: new Map(
       sources.certificates.ends().map(({ names, notAfter }) => [names, notAfter === null ? 0 : notAfter - now]),
     ),

@@ -7,9 +7,11 @@ export interface MetricSpec {
   labels: readonly string[];
   /** Upper bounds, for histograms. */
   buckets?: readonly number[];
-  /** The part that must be on; missing: always there. */
-  onlyWith?: 'traces';
+  /** What must be on, or that several daemons share the store; missing: always there. */
+  onlyWith?: MetricPart;
 }
+
+export type MetricPart = 'traces' | 'nodes';
 
 /** From the time that a healthy receiver takes to the lifetime of a message. */
 const DELIVERY_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300, 1800, 7200, 43_200, 259_200];
@@ -90,18 +92,21 @@ export const METRICS = {
   },
   postrider_database_round_trips_total: {
     kind: 'counter',
-    help: 'How often a group of database operations waited for an answer of PostgreSQL; 0 with SQLite.',
+    help: 'How often a group of database operations waited for an answer of PostgreSQL.',
     labels: [],
+    onlyWith: 'nodes',
   },
   postrider_database_statements_total: {
     kind: 'counter',
-    help: 'Statements of groups of database operations that were sent to PostgreSQL; 0 with SQLite.',
+    help: 'Statements of groups of database operations that were sent to PostgreSQL.',
     labels: [],
+    onlyWith: 'nodes',
   },
   postrider_database_tries_total: {
     kind: 'counter',
-    help: 'Transactions on PostgreSQL that groups of database operations took until one was committed: more than one after a conflict with another daemon, or a lost connection; 0 with SQLite.',
+    help: 'Transactions on PostgreSQL that groups of database operations took until one was committed: more than one after a conflict with another daemon, or a lost connection.',
     labels: [],
+    onlyWith: 'nodes',
   },
   postrider_http_requests_total: {
     kind: 'counter',
@@ -171,6 +176,24 @@ export const METRICS = {
     help: 'Spans that were lost because the receiver of traces did not accept them, or not fast enough.',
     labels: [],
     onlyWith: 'traces',
+  },
+  postrider_nodes: {
+    kind: 'gauge',
+    help: 'Daemons on the same database that were alive at the last renewal of the leases, with this one.',
+    labels: [],
+    onlyWith: 'nodes',
+  },
+  postrider_slots: {
+    kind: 'gauge',
+    help: 'Slots whose mail this daemon sends; 0 while it is drained, and after its leases have ended.',
+    labels: [],
+    onlyWith: 'nodes',
+  },
+  postrider_lease_left_seconds: {
+    kind: 'gauge',
+    help: 'Time left until this daemon stops sending unless it renews its leases, which it does every 3 s; 0: they have ended.',
+    labels: [],
+    onlyWith: 'nodes',
   },
   postrider_start_time_seconds: {
     kind: 'gauge',

@@ -5,7 +5,7 @@ import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { BoundedMap } from '../base/bounded-map.ts';
 import type { BounceType } from '../base/outcome.ts';
-import { METRICS, type MetricName, type MetricSpec, type NameOf } from './metric-table.ts';
+import { METRICS, type MetricName, type MetricPart, type MetricSpec, type NameOf } from './metric-table.ts';
 
 interface AttemptLabels {
   outcome: 'delivered' | 'deferred' | 'bounced' | 'failed' | 'parked';
@@ -45,6 +45,8 @@ export interface Figures {
   webhooksWaiting: number;
   submissionConnections: number;
   residentBytes: number;
+  /** Null: no other daemon can share the store. */
+  sharing: { nodes: number; slots: number; leaseLeftMs: number } | null;
   /** By their names. */
   certificatesLeftMs: ReadonlyMap<string, number>;
 }
@@ -67,9 +69,9 @@ export class Metrics {
   readonly #groups = new GroupLabels();
   readonly #delay: IntervalHistogram;
 
-  constructor({ traces }: { traces: boolean } = { traces: false }) {
+  constructor(parts: Partial<Record<MetricPart, boolean>> = {}) {
     const all = Object.entries(METRICS) as [MetricName, MetricSpec][];
-    const entries = all.filter(([, { onlyWith }]) => onlyWith === undefined || traces);
+    const entries = all.filter(([, { onlyWith }]) => onlyWith === undefined || parts[onlyWith]);
     this.#byName = new Map(entries.map(([name, spec]) => [name, createMetric(name, spec, this.#registry)]));
     this.#delay = monitorEventLoopDelay({ resolution: SAMPLE_MS });
     this.#delay.enable();
@@ -133,6 +135,7 @@ export class Metrics {
     this.#set('postrider_webhooks_waiting', figures.webhooksWaiting);
     this.#set('postrider_submission_open_connections', figures.submissionConnections);
     this.#set('postrider_resident_bytes', figures.residentBytes);
+    if (figures.sharing) this.#setSharing(figures.sharing);
     for (const [names, leftMs] of figures.certificatesLeftMs) {
       this.#gauge('postrider_certificate_expiry_seconds').set({ names }, leftMs / 1000);
     }
@@ -141,6 +144,12 @@ export class Metrics {
     }
     this.#delay.reset();
     return this.#registry.metrics();
+  }
+
+  #setSharing({ nodes, slots, leaseLeftMs }: NonNullable<Figures['sharing']>): void {
+    this.#set('postrider_nodes', nodes);
+    this.#set('postrider_slots', slots);
+    this.#set('postrider_lease_left_seconds', leaseLeftMs / 1000);
   }
 
   /** The histogram has the time between two samples: the delay is what exceeds the sampling period. */

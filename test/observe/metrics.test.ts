@@ -22,11 +22,12 @@ const FIGURES: Figures = {
   webhooksWaiting: 2,
   submissionConnections: 5,
   residentBytes: 1,
+  sharing: { nodes: 2, slots: 8, leaseLeftMs: 7500 },
   certificatesLeftMs: new Map([['mail.a.test', 90_500]]),
 };
 
 t.test('a scrape shows what was told and what is asked for', async (t) => {
-  const metrics = new Metrics();
+  const metrics = new Metrics({ nodes: true });
   const listener = await startMetricsListener({
     ...{ host: '127.0.0.1', port: 0, metrics, log: silentLogger },
     figures: async () => FIGURES,
@@ -64,6 +65,9 @@ t.test('a scrape shows what was told and what is asked for', async (t) => {
     'postrider_no_route_held 1',
     'postrider_tenants_in_review 4',
     'postrider_service_mail_in_trouble 1',
+    'postrider_nodes 2',
+    'postrider_slots 8',
+    'postrider_lease_left_seconds 7.5',
     'postrider_results_unstored 3',
     'postrider_results_unstored_seconds 2.5',
   ]) {
@@ -75,7 +79,7 @@ t.test('a scrape shows what was told and what is asked for', async (t) => {
 });
 
 t.test('figures that cannot be had are a 500, and the next scrape works', async (t) => {
-  const metrics = new Metrics();
+  const metrics = new Metrics({ nodes: true });
   let broken = true;
   const figures = async () => {
     if (broken) throw new Error('the database is away');
@@ -139,5 +143,6 @@ t.test('a daemon shows its own, on a listener of its own', async (t) => {
   shown(/^postrider_queue_messages 0$/m);
   shown(/^postrider_commit_seconds_count [1-9]\d*$/m);
   shown(/^postrider_intake_open 1$/m);
+  t.notOk(/^postrider_(?:nodes|slots|lease|database)/m.test(text), 'nothing of several daemons');
   t.notOk(text.includes(id!), 'no ids');
 });
