@@ -36,8 +36,9 @@ const NOTHING_TO_SHOW: Record<string, string> = {
       'Slots and daemons, A',
       'Slots and daemons, B',
       'Lease left, A',
-      'Commits tried again, A',
-      'Round trips per commit, A',
+      'PostgreSQL per commit, A',
+      'PostgreSQL per commit, B',
+      'PostgreSQL per commit, C',
     ].map((where) => [where, 'these daemons have a SQLite each']),
   ),
 };
