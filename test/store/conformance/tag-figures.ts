@@ -1,5 +1,6 @@
 // Conformance: sums by tag: each fact once, by hour and by day, and of a day only so many tags.
 import type { Test } from 'tap';
+import { deliveredEvent } from '../../../src/events/delivery-events.ts';
 import type { Domain } from '../../../src/store/domains.ts';
 import type { EventType } from '../../../src/store/events.ts';
 import { type Figures, noFigures, TAGS_PER_DAY, TAGS_PER_NAME } from '../../../src/store/figures.ts';
@@ -16,7 +17,35 @@ const SPRING = { name: 'campaign', value: 'spring' };
 
 type Tags = Record<string, string>;
 
+/** What JSON has escapes for that other texts can't hold, and what only looks like one. */
+const ODD = 'zero \0\0, half a pair \ud83d, a backslash \\u0000 \\\\';
+
 export const tagFigureCases = {
+  'what tenants write beside tags is in the way of no count': async (t: Test, bench: Bench) => {
+    const { store } = bench;
+    const { tenant, domain } = await bench.sender('acme.test');
+    const tags = { campaign: 'spring' };
+    const labels = { tags, metadata: { [ODD]: ODD } };
+    const { receipt, lanes } = await bench.accept(domain, ['a@x.test'], { labels });
+    const [message] = await bench.claim(lanes[0]!.lane, T0);
+    const update = bench.attempted(message!, { to: 'delivered' });
+    const { peer, attempt } = update.attempt!;
+    const reply = { ...peer, response: `250 ${ODD.replace('\ud83d', '')}` };
+    const event = deliveredEvent(bench.event('email.delivered'), message!, { peer: reply, attempt });
+    await store.queue.record([{ ...update, attempt: { ...update.attempt!, peer: reply }, event }]);
+    await countAll(store);
+    const [point] = (await chart(bench, tenant.id, SPRING)).points;
+    t.match(point, { figures: { accepted: 1, delivered: 1 } });
+    const [hour] = await store.figures.chartOf(tenant.id, { ...TODAY, stepHours: 1 });
+    t.match(hour, { figures: { accepted: 1, delivered: 1 } });
+    const id = receipt.messageIds[0]!;
+    t.match(await bench.message(id), { labels, attemptList: [{ peer: { response: reply.response } }] });
+    const [told] = await store.events.eventsOfMessage(tenant.id, id);
+    t.match(told!.data, { metadata: { [ODD]: ODD } });
+    const search = { tag: SPRING, limit: 10, budgetMs: 60_000 };
+    t.match(await bench.reads().searchMessages(tenant.id, search), { value: { messages: [{ id }] } });
+  },
+
   'what was accepted and what happened, by hour and by day': async (t: Test, bench: Bench) => {
     const { tenant, domain } = await bench.sender('acme.test');
     const tags = { campaign: 'spring', kind: 'news' };
