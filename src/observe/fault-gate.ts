@@ -5,11 +5,13 @@ import { type Clock, MINUTE_MS } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
 import type { Facts, Logger } from './log.ts';
 
-export type ResourceFault = 'descriptors' | 'disk_full' | 'disk_read_only' | 'disk_failing';
+export type ResourceFault = 'descriptors' | 'database_disk_full' | 'disk_full' | 'disk_read_only' | 'disk_failing';
 
-// Codes of Node and SQLite, and SQLite's messages: an error that has crossed a thread has only its message.
+// Codes of Node and SQLite, and SQLite's messages: an error that has crossed a thread has only its message. PostgreSQL has a
+// disk of its own, of which its SQLSTATE comes first, since its message is that of the system.
 const SIGNS: readonly (readonly [ResourceFault, RegExp])[] = [
   ['descriptors', /\bE[MN]FILE\b|too many (open )?files|SQLITE_CANTOPEN|unable to open database file/i],
+  ['database_disk_full', /\b53100\b|database server's disk is full/],
   [
     'disk_full',
     /\bENOSPC\b|\bEDQUOT\b|SQLITE_FULL|database or disk is full|no space left|the disk is full|disk quota of this user/i,
@@ -21,6 +23,7 @@ const SIGNS: readonly (readonly [ResourceFault, RegExp])[] = [
 const ADVICE: Readonly<Record<ResourceFault, string>> = {
   descriptors:
     "The daemon can't open more files: raise its open-file limit (LimitNOFILE in the systemd unit, or ulimit -n) and restart it, or check that data.dir still exists",
+  database_disk_full: 'The disk of the database server is full: free space on it; the daemon recovers automatically',
   disk_full: 'The disk of data.dir is full: free space on it; the daemon recovers automatically',
   disk_read_only:
     'The disk of data.dir is read-only: check dmesg for its errors and remount it writable; the daemon recovers automatically',

@@ -46,4 +46,6 @@ t.test('what is wanted is found in codes, causes and words', async (t) => {
   t.equal(resourceFaultOf(undefined, 'attempt to write a readonly database'), 'disk_read_only');
   t.equal(resourceFaultOf(coded('SQLITE_CANTOPEN'), ''), 'descriptors');
   t.equal(resourceFaultOf(coded('ECONNREFUSED'), 'no route'), null);
+  const ofServer = Object.assign(new Error('could not extend file: No space left on device'), { code: '53100' });
+  t.equal(resourceFaultOf(ofServer, ''), 'database_disk_full', 'not that of data.dir');
 });
