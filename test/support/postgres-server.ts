@@ -61,6 +61,8 @@ function programFolder(): string | null {
 
 export interface PostgresOptions {
   settings?: Record<string, string>;
+  /** The folder of its programs; missing: the newest of Debian's. */
+  programs?: string;
   /** Copied into its data folder: names there, and files. */
   files?: Record<string, string>;
   /** Where its folder is made: the system's temporary folder if it is left out. */
@@ -74,17 +76,17 @@ interface Starter {
 
 export async function startPostgres(
   t: Starter,
-  { settings, files = {}, parent }: PostgresOptions = {},
+  { settings, files = {}, parent, programs }: PostgresOptions = {},
 ): Promise<PostgresServer> {
   const { folder, dataFolder } = makeFolders(parent);
-  initialize(dataFolder);
+  initialize(dataFolder, programs);
   for (const [name, file] of Object.entries(files)) {
     const copy = path.join(dataFolder, name);
     fs.copyFileSync(file, copy);
     fs.chmodSync(copy, 0o600);
     if (IS_ROOT) fs.chownSync(copy, ...userIds());
   }
-  return runPostgres(t, { folder, dataFolder }, settings);
+  return runPostgres(t, { folder, dataFolder }, { ...(settings && { settings }), ...(programs && { programs }) });
 }
 
 /** A copy of another server that follows it, and is called so there. */
@@ -112,12 +114,12 @@ function makeFolders(parent?: string): Folders {
 async function runPostgres(
   t: Starter,
   { folder, dataFolder }: Folders,
-  settings: PostgresOptions['settings'] = {},
+  { settings = {}, programs }: PostgresOptions = {},
 ): Promise<PostgresServer> {
   const port = await findFreePort();
   const all = { ...SETTINGS, port: String(port), unix_socket_directories: folder, ...settings };
   const options = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-  const server = runServer(...asServerUser(programNamed('postgres'), ['-D', dataFolder, ...options]));
+  const server = runServer(...asServerUser(programNamed('postgres', programs), ['-D', dataFolder, ...options]));
   const url = (database: string, user = OWNER) => `postgres://${user}@127.0.0.1:${port}/${database}`;
   const admin = await until('PostgreSQL', () => connectTo(url('postgres'), server));
   let databases = 0;
@@ -181,19 +183,19 @@ function killAtOnce(pid: number): void {
   }
 }
 
-function initialize(dataFolder: string): void {
+function initialize(dataFolder: string, programs: string | undefined): void {
   const trust = ['-U', OWNER, '--auth=trust'];
-  runTool('initdb', ['-D', dataFolder, ...trust, '--encoding=UTF8', '--locale=C.UTF-8', '--no-sync']);
+  const options = ['-D', dataFolder, ...trust, '--encoding=UTF8', '--locale=C.UTF-8', '--no-sync'];
+  runTool(programNamed('initdb', programs), options);
 }
 
-function runTool(name: string, options: string[]): void {
-  const [program, args] = asServerUser(programNamed(name), options);
+function runTool(tool: string, options: string[]): void {
+  const [program, args] = asServerUser(tool, options);
   const { status, stderr } = spawnSync(program, args, { encoding: 'utf8', cwd: '/' });
-  if (status !== 0) throw new Error(`${name}: ${stderr}`);
+  if (status !== 0) throw new Error(`${path.basename(tool)}: ${stderr}`);
 }
 
-function programNamed(name: string): string {
-  const programs = programFolder();
+function programNamed(name: string, programs = programFolder()): string {
   if (!programs) throw new Error(String(postgresMissing()));
   return path.join(programs, name);
 }

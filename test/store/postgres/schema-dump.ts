@@ -18,9 +18,11 @@ const INDEXES = `SELECT tablename AS of, 3000 AS at, '  ' || indexdef AS text FR
   WHERE schemaname = 'postrider'`;
 const TRIGGERS = `SELECT tgrelid::regclass::text AS of, 4000 AS at, '  ' || pg_get_triggerdef(oid) AS text
   FROM pg_trigger WHERE NOT tgisinternal`;
+/** PostgreSQL 18 has aggregates of the same names, so a regprocedure would tell the schema there. */
 const FUNCTIONS = `SELECT 'functions' AS of, 0 AS at, pg_get_functiondef(oid) AS text
   FROM pg_proc WHERE pronamespace = 'postrider'::regnamespace AND prokind = 'f'
-  UNION ALL SELECT 'aggregates', 0, aggfnoid::regprocedure || ' by ' || aggtransfn FROM pg_aggregate
+  UNION ALL SELECT 'aggregates', 0,
+      format('%s(%s) by %s', proname, pg_get_function_identity_arguments(pg_proc.oid), aggtransfn) FROM pg_aggregate
     JOIN pg_proc ON pg_proc.oid = aggfnoid WHERE pronamespace = 'postrider'::regnamespace
   UNION ALL SELECT 'operators', 0, format('%s %s %s by %s', oprleft::regtype, oprname, oprright::regtype, oprcode)
     FROM pg_operator WHERE oprnamespace = 'postrider'::regnamespace`;
