@@ -144,7 +144,7 @@ async function takeSamples({ server, database }: Planner): Promise<Samples> {
   const messages = (what: string, where: string) =>
     ids(`SELECT ${what} FROM postrider.messages WHERE tenant_id = ${tenant} AND ${where} ORDER BY id LIMIT 100`);
   const lanes = `SELECT l.id FROM postrider.lanes l JOIN postrider.messages m ON m.lane = l.id WHERE l.tenant_id = ${tenant} AND l.slot = 1
-    AND m.state = 'queued' GROUP BY l.id ORDER BY count(*) DESC, l.id`;
+    AND m.state = 'queued' AND m.parked = 0 GROUP BY l.id ORDER BY count(*) DESC, l.id`;
   return {
     lanes: (await column(lanes)).map(Number),
     delivered: await messages('id', `state = 'delivered' AND attempts = 1`),

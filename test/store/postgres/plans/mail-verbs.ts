@@ -75,7 +75,7 @@ export function claimVerbs({ bench, contents, samples }: Asked): HotVerbs {
     release: () => store.queue.release(claimed.map(untried), T0),
     'claim again': () => claim(10),
     'record as delivered': () => Promise.all(claimed.map((message) => record(message, { to: 'delivered' }))),
-    'claim for retries': () => claim(5),
+    'claim for retries': () => claim(5, samples.lanes.slice(14, 18)),
     'record as deferred': () =>
       Promise.all(
         claimed.map((message) =>
