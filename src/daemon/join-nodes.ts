@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Clock, SECOND_MS } from '../base/clock.ts';
 import { Fault } from '../base/errors.ts';
 import type { Logger } from '../observe/log.ts';
-import { NODE_LEASE_MS, type NodeNote, type NodeView } from '../store/owners.ts';
+import { CLOCK_REFUSES_MS, CLOCK_WARNS_MS, NODE_LEASE_MS, type NodeNote, type NodeView } from '../store/owners.ts';
 import type { StoreVerbs } from '../store/store.ts';
 import { nameTaken } from './slot-keeper.ts';
 
@@ -20,9 +20,6 @@ interface JoinKit {
 }
 
 const LOOK_AGAIN_MS = SECOND_MS;
-/** Times of retries and leases are compared across nodes. */
-const CLOCK_WARNS_MS = 0.5 * SECOND_MS;
-const CLOCK_REFUSES_MS = 5 * SECOND_MS;
 
 export async function joinNodes(kit: JoinKit, note: NodeNote): Promise<void> {
   const { noteFile } = kit;

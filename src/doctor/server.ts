@@ -1,19 +1,17 @@
 // The database server, where several daemons share one: whether it keeps what was answered, and what slows it down.
 import { MINUTE_MS, SECOND_MS } from '../base/clock.ts';
+import { CLOCK_REFUSES_MS, CLOCK_WARNS_MS, NODE_LEASE_MS } from '../store/owners.ts';
 import type { ServerFacts } from '../store/server-facts.ts';
 import { type Finding, fine, warning, wrong } from './finding.ts';
 
 export type ServerAnswer = { kind: 'answer'; facts: ServerFacts } | { kind: 'none'; reason: string };
 
-const CLOCK_WARNS_MS = 0.5 * SECOND_MS;
-const CLOCK_FAILS_MS = 5 * SECOND_MS;
 /** Longer than any of Postrider's own. */
 const LONG_TRANSACTION_MS = 5 * MINUTE_MS;
 const CONNECTIONS_WARN = 0.8;
 /** PostgreSQL begins to freeze at 200 million by itself, and stops to write shortly before 2,147 million. */
 const UNFROZEN_WARNS = 1_000_000_000;
-/** Their leases last 10 s. */
-const SILENT_MS = 15 * SECOND_MS;
+const SILENT_MS = 1.5 * NODE_LEASE_MS;
 
 export function judgeServer(name: string, answer: ServerAnswer): Finding[] {
   const about = { check: 'database', subject: name };
@@ -72,7 +70,9 @@ function judgeServerClock(subject: string, { clockAheadMs }: ServerFacts): Findi
   const seconds = (apartMs / SECOND_MS).toFixed(1);
   const what = `is ${seconds} s ${clockAheadMs > 0 ? 'ahead of' : 'behind'} this machine's`;
   const remedy = { command: 'timedatectl set-ntp true, on both machines' };
-  return apartMs < CLOCK_FAILS_MS ? warning(about, what, remedy) : wrong(about, `${what}: daemons don't start`, remedy);
+  return apartMs < CLOCK_REFUSES_MS
+    ? warning(about, what, remedy)
+    : wrong(about, `${what}: daemons don't start`, remedy);
 }
 
 function judgeLoad(subject: string, { oldestTransaction, connections, transactionsUnfrozen }: ServerFacts): Finding[] {

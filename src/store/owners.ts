@@ -19,6 +19,10 @@ export interface Claim extends Owner {
 /** Of nodes that share a store: each renews its slots well before, and counts as dead when it has not been heard of since. */
 export const NODE_LEASE_MS = 10 * SECOND_MS;
 
+/** How far a node's clock may be from the store's: times of retries and leases are compared across nodes. */
+export const CLOCK_WARNS_MS = 0.5 * SECOND_MS;
+export const CLOCK_REFUSES_MS = 5 * SECOND_MS;
+
 /** The slot of work for which nobody chose one; every store has it. */
 export const FIRST_SLOT = 1;
 
