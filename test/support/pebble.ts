@@ -13,6 +13,9 @@ import { createTestAuthority } from './test-authority.ts';
 import { testFolder } from './test-folder.ts';
 import { until } from './until.ts';
 
+/** Of a hundred. A call is tried six times: of the hundreds of a run, one of 30 % would be rejected each time now and then. */
+const REJECTED_NONCES = 12;
+
 export interface PebbleOptions {
   dns: TestDnsServer;
   /** Where the challenges are answered. */
@@ -42,7 +45,7 @@ export function pebbleMissing(): string | false {
 }
 
 export async function startPebble(t: Test, options: PebbleOptions): Promise<Pebble> {
-  const { dns, httpPort, rejectedNonces = 30, reusedProofs = 50, bindings } = options;
+  const { dns, httpPort, rejectedNonces = REJECTED_NONCES, reusedProofs = 50, bindings } = options;
   const tlsPort = options.tlsPort ?? (await findFreePort());
   const folder = testFolder(t);
   const authority = createTestAuthority();
