@@ -1,5 +1,5 @@
 // The PostgreSQL driver, for every process of every node.
-
+import { randomBytes } from 'node:crypto';
 import { bindVerbs, type DeclaredVerb, type Run } from '../sql/bind-verbs.ts';
 import { driverVerbs } from '../sql/driver-verbs.ts';
 import type { Steps } from '../sql/steps.ts';
@@ -82,9 +82,12 @@ async function ping({ pool, runner }: Running): Promise<boolean> {
   }
 }
 
+/** Its value needs a new page: without room on the disk a row of a few bytes can still be written, and mail can not. */
+const PROOF_BYTES = 16 * 1024;
+
 /** Always the same row: what matters is that a commit reaches the disk. */
 function* noteProof(runner: VerbRunner, at: number): Steps<void> {
   const note = `INSERT INTO meta (name, value) VALUES ('last_proof_of_writing', +?)
     ON CONFLICT (name) DO UPDATE SET value = excluded.value`;
-  yield* runner.sql(note).run(String(at));
+  yield* runner.sql(note).run(`${at} ${randomBytes(PROOF_BYTES).toString('base64')}`);
 }

@@ -103,11 +103,19 @@ t.test('a database that fails a running daemon', { skip: noMount }, async (t) =>
     return status === 202;
   };
 
+  const failures = async () => {
+    const { rows } = await server.run('postgres', `SELECT xact_rollback FROM pg_stat_database WHERE datname = 'mail'`);
+    return Number((rows[0] as { xact_rollback: string }).xact_rollback);
+  };
+
   await t.test('its disk is full, and has room again', async (t) => {
     fillUp(disk.ballast);
     await until('mail is refused', async () => !(await isAccepted(t)), 60_000);
     await daemon.until(() => daemon.find({ fault: 'database_disk_full' }).length > 0, 'say whose disk is full');
     t.notMatch(daemon.output, /disk of data\.dir/);
+    const failedSince = await failures();
+    await until('it has looked again, and again', async () => (await failures()) > failedSince + 3, 60_000);
+    t.equal(daemon.find({ fact: 'intake_closed' }).length, 1, 'and mail was refused all the time');
     fs.rmSync(disk.ballast);
     await until('mail is accepted', () => isAccepted(t), 60_000);
   });
