@@ -3,7 +3,7 @@
 import { Fault } from '../../../base/errors.ts';
 import { connect, type PostgresConnection, SCHEMA } from '../engine/connection.ts';
 import { COPY_MARK, type CopyMark, changeCopyMark, readCopyMark } from '../engine/copied-from.ts';
-import { codeOf, storeFault } from '../engine/database-fault.ts';
+import { codeOf, isOutage, storeFault } from '../engine/database-fault.ts';
 import { bringUpToDate } from '../engine/migrations.ts';
 import { describeServer, type ServerAddress } from '../engine/server-address.ts';
 
@@ -209,6 +209,8 @@ async function takeLock(connection: PostgresConnection, address: ServerAddress):
 
 /** The number of the row that the server refused, from 1 in its piece; null: it is not about one row. */
 export function refusedRow(error: unknown): number | null {
+  // A server that stops, or has no room, names the row at which it did.
+  if (isOutage(error)) return null;
   const { where } = error as { where?: unknown };
   const [, line] = typeof where === 'string' ? (/^COPY \w+, line (\d+)/.exec(where) ?? []) : [];
   return line === undefined ? null : Number(line);
