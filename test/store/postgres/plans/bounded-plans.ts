@@ -42,7 +42,7 @@ const OTHER_BOUNDS: Readonly<Record<string, Bound>> = {
   recentResultsOf: { unfinished: 1 },
   'results of tenants': { unfinished: 1 },
   resultsSinceReview: { unfinished: 2 },
-  countOpenMessages: { rows: 20_000, whole: ['domains'] },
+  countOpenMessages: { rows: 20_000, pages: 20_000, whole: ['domains', 'domain_counts'] },
   // Each state is counted up to a maximum.
   listWebhookHealth: { rows: 10_000, pages: 15_000 },
   // As many as it may search for a page.

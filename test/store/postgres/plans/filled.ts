@@ -112,6 +112,8 @@ const othersSql = (count: number) => `
   INSERT INTO domains (id, tenant_id, name, state, signing_key, created_at, verified_at)
     SELECT ${MD5("'domain ' || n")}, ${MD5("'tenant ' || n")}, 'sender' || n || '.test', 'verified', n + 1, ${BEGIN}, ${BEGIN}
     FROM generate_series(0, ${count - 1}) n;
+  INSERT INTO domain_counts (domain_id, open_messages)
+    SELECT ${MD5("'domain ' || n")}, 0 FROM generate_series(0, ${count - 1}) n;
   INSERT INTO signing_keys (id, domain_id, selector, public_key, master_key_id, sealed, created_at)
     SELECT n + 1, ${MD5("'domain ' || n")}, 's', 'k', 'm', 'sealed', ${BEGIN} FROM generate_series(0, ${count - 1}) n;
   INSERT INTO domain_rechecks (domain_id, tenant_id, next_at, since)
