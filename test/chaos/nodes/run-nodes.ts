@@ -23,7 +23,7 @@ import { carryOut, cutsOff, describeFault, type Fault, faultsOf } from './faults
 import { FeedReader } from './feed-reader.ts';
 import type { History } from './history.ts';
 import { Machines, startMachine } from './machine.ts';
-import { countOpenWork, eventsInOrder, hastenWebhooks, oddSums, readFacts } from './postgres-facts.ts';
+import { countOpenWork, describeWaiting, eventsInOrder, hastenWebhooks, oddSums, readFacts } from './postgres-facts.ts';
 import { Watch } from './watch.ts';
 
 export interface NodesOptions {
@@ -122,6 +122,7 @@ export async function runNodes(owner: Owner, options: NodesOptions): Promise<Nod
   await Promise.all([ordering, others[1], others[2]]);
   const problems = await settleAll(on, () => feed.finish());
   await Promise.all(others);
+  problems.push(...(await describeWaiting(cluster)));
   const facts = await sweptFacts(on);
   const witness = {
     promised: new Set(clients.flatMap(({ promised }) => promised)),
