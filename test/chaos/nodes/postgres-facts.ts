@@ -72,7 +72,7 @@ export async function oddSums(cluster: Cluster, tenantId: string): Promise<strin
     `(SELECT coalesce(sum(${column}), 0) FROM postrider.chart_figures WHERE tenant_id = ${tenant})`;
   const pairs = {
     accepted: [ofChart('accepted'), `(SELECT count(*) FROM postrider.messages WHERE tenant_id = ${tenant})`],
-    open: ['(SELECT sum(open_messages) FROM postrider.domains)', '0'],
+    open: ['(SELECT sum(open_messages) FROM postrider.domain_counts)', '0'],
   };
   const problems: string[] = [];
   for (const [name, [sum, counted]] of Object.entries(pairs)) {
