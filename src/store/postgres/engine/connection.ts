@@ -24,7 +24,6 @@ const KEEP_ALIVE_AFTER_MS = 10_000;
  * then answers as if it were on both; the words are in the server's language, this name is not.
  */
 const UNCONFIRMED = 'SyncRepWaitForLSN';
-const NOT_CONFIRMED = 'a COMMIT was not confirmed by a standby';
 /** The longest that a timer can wait. */
 const ENDLESS_MS = 2 ** 31 - 1;
 
@@ -72,8 +71,9 @@ export class PostgresConnection {
     client.on('error', (error) => this.#lose(error));
     client.on('end', () => this.#lose(new Error('Connection terminated')));
     client.on('notice', (notice) => {
-      if ((notice as { routine?: string }).routine === UNCONFIRMED)
-        this.#lose(new Error(`Connection terminated: ${NOT_CONFIRMED}`));
+      if ((notice as { routine?: string }).routine !== UNCONFIRMED) return;
+      this.#lose(new Error('Connection terminated: a COMMIT was not confirmed by a standby'));
+      this.destroy();
     });
     client.on('notification', ({ payload }) => {
       for (const listener of this.#listeners) listener(restoreText(payload ?? ''));

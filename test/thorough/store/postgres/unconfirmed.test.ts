@@ -40,8 +40,11 @@ t.test('with a standby', { skip: postgresMissing() }, async (t) => {
     await t.rejects(accepted, { name: 'Fault', detail: /no standby has confirmed it/ }, end);
   }
   t.equal(failed.length, 2, 'and the intake is closed');
+  // The server notices an end that only the client knows of when it answers the next time: once the standby confirms.
+  const open = `SELECT 1 FROM pg_stat_activity WHERE application_name = 'postrider-writes'`;
   process.kill(receiver, 'SIGCONT');
   await store.proveWritable(T0);
   await bench.accept(domain, ['c@x.test']);
+  await until('one connection writes', async () => (await primary.run(database, open)).rowCount === 1);
   t.equal(await store.figures.countOpenMessages(), 4, 'they are there all the same: nobody was told so');
 });
