@@ -135,9 +135,7 @@ export class Dispatcher {
   async close(graceMs: number): Promise<void> {
     this.#stopped = true;
     if (this.#ticker) clearInterval(this.#ticker);
-    for (const queue of this.#queues.values()) {
-      for (const { delivery } of queue.waiting.splice(0)) this.#release(delivery);
-    }
+    for (const queue of this.#queues.values()) this.#releaseWaiting(queue);
     const graceTimer = setTimeout(() => {
       for (const queue of this.#queues.values()) for (const call of queue.calls) call.abort(STOPPED);
     }, graceMs);
@@ -220,13 +218,11 @@ export class Dispatcher {
 
   #onClaimed({ webhookId, endpoint, deliveries, nextDueAt }: ClaimedDeliveries, claimedAt: number): void {
     const queue = this.#queues.get(webhookId);
-    // It was deleted while it was claimed: its rows are unreachable already. Or it is another node's.
+    // It was deleted while it was claimed: its rows are unreachable already.
     if (!queue) return;
     queue.endClaim(nextDueAt ?? Number.POSITIVE_INFINITY);
-    if (endpoint === null) {
-      this.forget(webhookId);
-      return;
-    }
+    // Deleted by another node, or its slot is being handed over: that waits for the results of calls, so they go to their end.
+    if (endpoint === null) return this.#releaseWaiting(queue);
     try {
       queue.keys = endpoint.secrets.map((secret) => this.#kit.vault.open(secret, webhookSecretContext(webhookId)));
       queue.target = endpoint.target;
@@ -273,10 +269,14 @@ export class Dispatcher {
     const decision = decideDelivery({ outcome, step: delivery.step, now }, random);
     if (decision.decision === 'delivered') queue.succeeded(elapsedMs);
     else queue.failed(startedAt, now);
-    if (queue.isResting(now)) for (const { delivery: kept } of queue.waiting.splice(0)) this.#release(kept);
+    if (queue.isResting(now)) this.#releaseWaiting(queue);
     this.#results.add(toResult({ delivery, outcome, decision, startedAt, elapsedMs }));
     webhookLog.attempted(log, delivery, { decision, outcome, elapsedMs });
     this.#kit.onCalled?.({ delivery, decision, outcome, startedAt, elapsedMs });
+  }
+
+  #releaseWaiting(queue: EndpointQueue): void {
+    for (const { delivery } of queue.waiting.splice(0)) this.#release(delivery);
   }
 
   #release(delivery: WebhookDelivery): void {

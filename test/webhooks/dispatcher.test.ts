@@ -9,8 +9,10 @@ import t from 'tap';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/base/clock.ts';
 import { isRefusal } from '../../src/base/refusals.ts';
 import { makeSelfSigned } from '../../src/sandbox/self-signed.ts';
+import type { Owner } from '../../src/store/owners.ts';
 import { Connections } from '../../src/webhooks/connections.ts';
 import { RETRY_TABLE } from '../../src/webhooks/decide-delivery.ts';
+import { ownFirstSlot } from '../support/first-slot.ts';
 import { patience, within } from '../support/patience.ts';
 import { startEndpoint } from '../support/webhook-endpoint.ts';
 import { wrapVerbs } from '../support/wrap-verbs.ts';
@@ -220,6 +222,45 @@ t.test('connections are kept, and one that was closed meanwhile costs nothing', 
   await dispatcher.idle();
   t.match(await store.webhooks.listWebhookHealth(tenant.id), [{ due: 0, failingSince: null }]);
 });
+
+t.test(
+  'a call of a slot that is handed over goes to its end, and what is due there is for the next owner',
+  async (t) => {
+    const { bench, webhooks, store, ...stage } = await openStage(t);
+    const { tenant, domain } = await bench.sender('acme.test');
+    const endpoint = await startEndpoint(t);
+    const held: http.ServerResponse[] = [];
+    endpoint.answer = (response) => void held.push(response);
+    const { id: webhookId } = await registered(webhooks, tenant.id, endpoint.url);
+    const ownership = await ownFirstSlot(store);
+    const [{ slot }] = ownership.all as [Owner];
+    const inVain = Promise.withResolvers<unknown>();
+    const claiming = wrapVerbs(store, (name, verb) => async (...args) => {
+      const answer = await verb(...args);
+      if (name === 'webhooks.claimDeliveries' && ownership.slots.length === 0) inVain.resolve(answer);
+      return answer;
+    });
+    const dispatcher = await stage.dispatcher({ ownership, store: claiming });
+    await happen(bench, domain);
+    await endpoint.until(1);
+    ownership.leave([slot]);
+    const next = await happen(bench, domain);
+    t.match(await within(5000, 'a claim in the slot', inVain.promise), [{ endpoint: null, deliveries: [] }]);
+    t.equal(await store.owners.isSlotIdle(slot), false, 'one call is on its way');
+    held[0]!.writeHead(204).end();
+    await dispatcher.idle();
+    await dispatcher.close(0);
+    t.equal(await store.owners.isSlotIdle(slot), true);
+    t.match(await store.webhooks.listWebhookAttempts(tenant.id, { webhookId, eventId: null, limit: 5 }), [
+      { state: 'delivered' },
+    ]);
+
+    endpoint.answer = (response) => void response.writeHead(204).end();
+    await stage.dispatcher();
+    await endpoint.until(2);
+    t.equal(endpoint.received[1]!.id, next);
+  },
+);
 
 t.test('a deleted webhook gets nothing more, also while it is called', async (t) => {
   const { bench, webhooks, store, clock, pass, ...stage } = await openStage(t);

@@ -80,7 +80,8 @@ export async function openStage(t: Test, { allowPrivate = true, fakeClock = true
     }),
     async dispatcher(change = {}) {
       const dispatcher = new Dispatcher({
-        ...{ ...base, ownership: await ownFirstSlot(store), resolver, log: silentLogger, random: () => 0.5 },
+        ...{ ...base, ownership: change.ownership ?? (await ownFirstSlot(store)), resolver },
+        ...{ log: silentLogger, random: () => 0.5 },
         connections: new Connections({ clock: time }),
         tickMs: fakeClock ? null : TICK_MS,
         ...change,
