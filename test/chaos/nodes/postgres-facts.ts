@@ -20,7 +20,10 @@ export async function describeWaiting(cluster: Cluster): Promise<string[]> {
   const rows = await rowsOf<Record<string, unknown>>(
     cluster,
     `SELECT ${UUID('m.id')} AS id, m.state, m.attempts::int, round(m.due_at / 1000.0 - extract(epoch FROM now())) AS "dueInSeconds",
-       m.put_off::int AS "putOff", m.parked::int, m.source_address AS source, m.last_reason AS reason, l.slot::int, s.node
+       m.put_off::int AS "putOff", m.parked::int, m.source_address AS source, m.last_reason AS reason, l.slot::int, s.node,
+       round(s.lease_until / 1000.0 - extract(epoch FROM now())) AS "leaseLeft",
+       (SELECT count(*)::int FROM postrider.webhook_deliveries d JOIN postrider.webhooks w ON w.id = d.webhook_id
+        WHERE d.leased = 1 AND w.slot = l.slot) AS "callsInSlot"
      FROM postrider.messages m LEFT JOIN postrider.lanes l ON l.id = m.lane LEFT JOIN postrider.slots s ON s.slot = l.slot
      WHERE m.finished_at IS NULL LIMIT 10`,
   );
@@ -65,13 +68,18 @@ export async function readFacts(cluster: Cluster, tenantId: string): Promise<Fac
   };
 }
 
-/** Sums that are added up with each change, and are not what counting anew gives. Others are drawn from events by a timer. */
+/** Sums that are not what counting anew gives. Those of charts have been drawn from all events by then. */
 export async function oddSums(cluster: Cluster, tenantId: string): Promise<string[]> {
   const tenant = bytes(tenantId);
+  const ofEvents = (type: string) =>
+    `(SELECT count(DISTINCT message_id) FROM postrider.events WHERE tenant_id = ${tenant} AND type = 'email.${type}')`;
   const ofChart = (column: string) =>
     `(SELECT coalesce(sum(${column}), 0) FROM postrider.chart_figures WHERE tenant_id = ${tenant})`;
   const pairs = {
     accepted: [ofChart('accepted'), `(SELECT count(*) FROM postrider.messages WHERE tenant_id = ${tenant})`],
+    delivered: [ofChart('delivered'), ofEvents('delivered')],
+    bounced: [ofChart('bounced_hard + bounced_soft + bounced_block'), ofEvents('bounced')],
+    complained: [ofChart('complained'), ofEvents('complained')],
     open: ['(SELECT sum(open_messages) FROM postrider.domain_counts)', '0'],
   };
   const problems: string[] = [];

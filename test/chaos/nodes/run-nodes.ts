@@ -3,6 +3,7 @@
 // drawn (faults.ts). In the end all comes to rest, and the checks compare what was promised outside with what the store says.
 import { setTimeout as pause } from 'node:timers/promises';
 import { openPostgresStore } from '../../../src/store/postgres/open.ts';
+import { countFigures } from '../../../src/upkeep/count-figures.ts';
 import type { Launch, Owner } from '../../support/daemon-process.ts';
 import { startDnsServer } from '../../support/dns-server.ts';
 import { startMailSink } from '../../support/mail-sink.ts';
@@ -122,7 +123,6 @@ export async function runNodes(owner: Owner, options: NodesOptions): Promise<Nod
   await Promise.all([ordering, others[1], others[2]]);
   const problems = await settleAll(on, () => feed.finish());
   await Promise.all(others);
-  problems.push(...(await describeWaiting(cluster)));
   const facts = await sweptFacts(on);
   const witness = {
     promised: new Set(clients.flatMap(({ promised }) => promised)),
@@ -179,7 +179,8 @@ async function settleAll(
     hastenWebhooks: () => hastenWebhooks(cluster),
     async stop() {
       if (++lives === 2) await readOn();
-      return (await Promise.all(machines.all.map(({ daemon }) => stopped(daemon)))).flat();
+      const waiting = await describeWaiting(cluster);
+      return [...waiting, ...(await Promise.all(machines.all.map(({ daemon }) => stopped(daemon)))).flat()];
     },
     async start() {
       for (const machine of machines.all) machine.daemon = await machine.postrider.serve();
@@ -190,6 +191,7 @@ async function settleAll(
 async function sweptFacts({ cluster, sender }: Stage): Promise<Facts> {
   const store = await openPostgresStore({ url: cluster.url });
   await sweepLeftovers(store);
+  await countFigures({ store, clock: { now: Date.now }, pause }, new AbortController().signal);
   await store.close();
   return readFacts(cluster, sender.tenantId);
 }

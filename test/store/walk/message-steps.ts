@@ -269,7 +269,7 @@ async function release(walk: Walk): Promise<void> {
 }
 
 /** As when the daemon starts again: what its last run had begun waits again, and its claims are over. */
-async function takeSlots(walk: Walk): Promise<void> {
+export async function takeSlots(walk: Walk): Promise<void> {
   const sending = inState(walk, 'sending');
   const spared = sending.filter(() => walk.chance(0.2)).map(({ id }) => id);
   const recovered = sending.filter(({ id }) => !spared.includes(id));
