@@ -1,7 +1,6 @@
 // Sends due events to webhooks: on a notification from the store, and by a timer. Endpoints take turns, one call each;
 // failing and slow ones share a limited number of slots, so that quick ones never wait for them. Memory holds only
 // what is being sent and each endpoint's next due time.
-
 import type { Clock } from '../base/clock.ts';
 import { MINUTE_MS, SECOND_MS } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
@@ -15,7 +14,7 @@ import { type EndpointCall, makeAttempt } from './attempt.ts';
 import type { CallKit } from './call.ts';
 import { decideDelivery, RETRY_TABLE } from './decide-delivery.ts';
 import { toResult } from './delivery-result.ts';
-import { dueWebhooks } from './due-webhooks.ts';
+import { DueWebhooks, LOOK_EVERY_MS } from './due-webhooks.ts';
 import { EndpointQueue, type WaitingDelivery } from './endpoint-queue.ts';
 import { type CallSlot, EndpointRotation } from './endpoint-rotation.ts';
 import { ResultBatcher } from './result-batcher.ts';
@@ -44,22 +43,20 @@ const CLAIMS_PER_VERB = 256;
 const MIN_LEASE_MS = 5 * MINUTE_MS;
 const START_WITHIN_MS = 4 * MINUTE_MS;
 const PAUSE_AFTER_FAULT_MS = SECOND_MS;
-/** In case a notification was lost: everything due is found after this time at the latest. */
-const SCAN_EVERY_MS = MINUTE_MS;
 
 /*
- * Each endpoint with something due has a queue (endpoint-queue.ts): the time when more is due in the store, deliveries
- * that were claimed and wait for a slot, and calls in progress. `#noteDue` stores the time, `#offer` puts the endpoint
- * into the rotation, `#pump` gives free slots to endpoints in turn: it claims from the store, which counts the attempt
- * and leases the delivery until its next attempt would be due (at least five minutes), then calls. Results go to the result batcher, which writes many at once; a
- * retry's time comes back to `#noteDue`. Notifications from the store and a tick of 100 ms drive it; once a minute all
- * due webhooks are read from the store, in case a notification was lost.
+ * Each endpoint with something due has a queue (endpoint-queue.ts): when more is due in the store, what was claimed and waits
+ * for a slot, and the calls in progress. `#noteDue` stores the time, `#offer` puts the endpoint into the rotation, `#pump`
+ * gives free slots to endpoints in turn: it claims, which counts the attempt and leases the delivery until its next one would
+ * be due (at least five minutes), then calls. Results are written many at once; a retry's time comes back to `#noteDue`.
+ * Notices and a tick of 100 ms drive it; once a minute all that is due is read, in case a notice was lost.
  */
 export class Dispatcher {
   readonly #kit: DispatcherKit;
   readonly #queues = new Map<string, EndpointQueue>();
   readonly #rotation = new EndpointRotation();
   readonly #results: ResultBatcher;
+  readonly #due: DueWebhooks;
   #ticker: NodeJS.Timeout | null = null;
   readonly #pumping = new OncePerTick(() => {
     this.#pump();
@@ -67,13 +64,13 @@ export class Dispatcher {
   });
   #claims = 0;
   #calls = 0;
-  #scannedAt = Number.NEGATIVE_INFINITY;
   #stopped = false;
   #idle: (() => void)[] = [];
 
   constructor(kit: DispatcherKit) {
     this.#kit = kit;
-    const { store, clock, log } = kit;
+    const { store, ownership, clock, log } = kit;
+    this.#due = new DueWebhooks({ store, ownership, clock, log, found: (id, dueAt) => this.#noteDue(id, dueAt) });
     this.#results = new ResultBatcher({
       store,
       clock,
@@ -94,9 +91,10 @@ export class Dispatcher {
       webhooksDue: (webhookIds) => {
         for (const id of webhookIds) this.#noteDue(id, clock.now());
       },
+      missed: () => this.#due.lookOrLog(),
     });
-    ownership.listen({ gained: () => this.#scanOrLog() });
-    await this.#scan();
+    ownership.listen({ gained: () => this.#due.lookOrLog() });
+    await this.#due.look();
     if (tickMs !== null) this.#ticker = setInterval(() => this.tick(), tickMs);
   }
 
@@ -110,7 +108,7 @@ export class Dispatcher {
     }
     void this.#results.flush();
     this.#kit.connections.closeUnused();
-    if (now - this.#scannedAt >= SCAN_EVERY_MS) this.#scanOrLog();
+    this.#due.tick(now);
   }
 
   /** The webhook is deleted: ends calls in progress. */
@@ -134,6 +132,7 @@ export class Dispatcher {
   /** Starts nothing new, waits for calls for at most `graceMs`, and releases the rest. */
   async close(graceMs: number): Promise<void> {
     this.#stopped = true;
+    this.#due.stop();
     if (this.#ticker) clearInterval(this.#ticker);
     for (const queue of this.#queues.values()) this.#releaseWaiting(queue);
     const graceTimer = setTimeout(() => {
@@ -143,18 +142,6 @@ export class Dispatcher {
     clearTimeout(graceTimer);
     await this.#results.flush();
     await this.#kit.connections.close();
-  }
-
-  async #scan(): Promise<void> {
-    const { store, ownership, clock } = this.#kit;
-    this.#scannedAt = clock.now();
-    const due = dueWebhooks(store, ownership.slots, () => this.#stopped);
-    for await (const { webhookId, dueAt } of due) this.#noteDue(webhookId, dueAt);
-  }
-
-  #scanOrLog(): void {
-    const { log } = this.#kit;
-    this.#scan().catch((error: unknown) => log.error({ error }, 'due webhook deliveries could not be read'));
   }
 
   #noteDue(webhookId: string, dueAt: number): void {
@@ -222,7 +209,10 @@ export class Dispatcher {
     if (!queue) return;
     queue.endClaim(nextDueAt ?? Number.POSITIVE_INFINITY);
     // Deleted by another node, or its slot is being handed over: that waits for the results of calls, so they go to their end.
-    if (endpoint === null) return this.#releaseWaiting(queue);
+    if (endpoint === null) {
+      this.#releaseWaiting(queue);
+      return;
+    }
     try {
       queue.keys = endpoint.secrets.map((secret) => this.#kit.vault.open(secret, webhookSecretContext(webhookId)));
       queue.target = endpoint.target;
@@ -231,7 +221,7 @@ export class Dispatcher {
         { webhook_id: webhookId, error },
         `a webhook delivery could not be signed: ${describeError(error)}`,
       );
-      queue.rest(claimedAt + SCAN_EVERY_MS);
+      queue.rest(claimedAt + LOOK_EVERY_MS);
       for (const delivery of deliveries) this.#release(delivery);
       return;
     }

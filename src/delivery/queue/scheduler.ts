@@ -34,6 +34,7 @@ import { Lanes } from './lanes.ts';
 import type { MessagesInFlight } from './orphans.ts';
 import { hearOtherNodes, passOnOthers } from './other-nodes.ts';
 import { findPassage, type NewMail, type Passage } from './passage.ts';
+import { QueueLooks } from './queue-looks.ts';
 
 export interface SchedulerKit {
   store: ClaimsKit['store'] & StoreVerbs<{ queue: 'dueLanes' | 'getMessage'; sources: 'peekDue' }>;
@@ -84,6 +85,7 @@ export class Scheduler {
   readonly #groups = new Map<string, Group>();
   readonly #slots: ConnectionSlots;
   readonly #claims: Claims;
+  readonly #looks: QueueLooks;
   readonly #unrouted: UnroutedMail;
   readonly #pumping = new FewPerTick<Group>(GROUPS_PER_TURN, (group) => group.pump());
   #reconciler: NodeJS.Timeout | null = null;
@@ -103,6 +105,7 @@ export class Scheduler {
     this.#slots = new ConnectionSlots(kit.limits.sessions);
     const { store, ownership, shaping, results, recorder, clock, log, pausesMs } = kit;
     this.#claims = new Claims({ store, ownership, shaping, results, clock, log, pausesMs });
+    this.#looks = new QueueLooks({ store, ownership, log, found: (lanes) => this.notice(lanes) });
     const giveBack = async (messages: readonly ClaimedMessage[]) =>
       this.notice(await this.#claims.giveBack(messages, null));
     const { secondLooks, noRoute: rules, endWatch } = kit;
@@ -156,14 +159,8 @@ export class Scheduler {
   }
 
   /** In those of the slots that are its own. */
-  async lookAt(slots: readonly number[]): Promise<void> {
-    const own = slots.filter((slot) => this.#kit.ownership.of(slot) !== null);
-    if (own.length === 0) return;
-    try {
-      this.notice(await this.#kit.store.queue.dueLanes(own));
-    } catch (error) {
-      this.#kit.log.error({ error }, `the queue could not be read: ${describeError(error)}`);
-    }
+  lookAt(slots: readonly number[]): Promise<void> {
+    return this.#looks.at(slots);
   }
 
   /** Lanes in other nodes' slots are theirs. */
@@ -189,6 +186,7 @@ export class Scheduler {
     this.#stopped = true;
     const allClosed = this.#slots.close();
     this.#lanes.stop();
+    this.#looks.stop();
     if (this.#reconciler) clearInterval(this.#reconciler);
     this.#pumping.stop();
     for (const group of this.#groups.values()) group.stop();

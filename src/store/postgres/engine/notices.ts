@@ -81,8 +81,8 @@ export class PostgresNotices implements Notices {
   }
 
   async close(): Promise<void> {
-    await this.#sending;
     this.#closing.abort();
+    await this.#sending;
     await this.#options.session.close();
     await this.#listening;
   }
@@ -95,27 +95,46 @@ export class PostgresNotices implements Notices {
     return this.#webhooksDue.size > 0 || this.#lanesDue.size > 0 || this.#inboundWaits || this.#configChanged;
   }
 
+  /** What could not be sent is sent later; at the close it is tried once. */
   async #sendAll(): Promise<void> {
     while (this.#hasNews) {
-      const notice: Notice = { from: this.#self };
-      if (this.#webhooksDue.size > 0) notice.webhooksDue = takeSome(this.#webhooksDue, MAX_IDS);
-      if (this.#lanesDue.size > 0) notice.lanesDue = takeSome(this.#lanesDue, MAX_SLOTS);
-      if (this.#inboundWaits) notice.inboundWaits = true;
-      if (this.#configChanged) notice.configChanged = true;
-      this.#inboundWaits = false;
-      this.#configChanged = false;
-      await this.#send(notice);
-      await this.#pause(NOTIFY_EVERY_MS);
+      const notice = this.#takeNews();
+      const isSent = await this.#send(notice);
+      if (!isSent) {
+        if (this.#closing.signal.aborted) break;
+        this.#putBack(notice);
+      }
+      await this.#pause(isSent ? NOTIFY_EVERY_MS : POLL_MS);
     }
     this.#sending = null;
   }
 
-  async #send(notice: Notice): Promise<void> {
+  #takeNews(): Notice {
+    const notice: Notice = { from: this.#self };
+    if (this.#webhooksDue.size > 0) notice.webhooksDue = takeSome(this.#webhooksDue, MAX_IDS);
+    if (this.#lanesDue.size > 0) notice.lanesDue = takeSome(this.#lanesDue, MAX_SLOTS);
+    if (this.#inboundWaits) notice.inboundWaits = true;
+    if (this.#configChanged) notice.configChanged = true;
+    this.#inboundWaits = false;
+    this.#configChanged = false;
+    return notice;
+  }
+
+  #putBack({ webhooksDue = [], lanesDue = [], inboundWaits, configChanged }: Notice): void {
+    for (const id of webhooksDue) this.#webhooksDue.add(id);
+    for (const slot of lanesDue) this.#lanesDue.add(slot);
+    this.#inboundWaits ||= inboundWaits === true;
+    this.#configChanged ||= configChanged === true;
+  }
+
+  async #send(notice: Notice): Promise<boolean> {
     try {
       const connection = await this.#options.session.connection();
       await connection.send(NOTIFY, [JSON.stringify(notice)], 'arrays');
+      return true;
     } catch (error) {
       this.#options.onFault?.(error);
+      return false;
     }
   }
 
@@ -133,8 +152,8 @@ export class PostgresNotices implements Notices {
   async #listenUntilLost(connection: PostgresConnection): Promise<void> {
     connection.onNotice((payload) => this.#hear(payload));
     await connection.sendText(`LISTEN ${CHANNEL}`);
-    // Nobody has heard what was told before.
-    if (this.#version !== null) for (const listener of this.#listeners) listener.missed?.();
+    // Nobody has heard what was told before, also not before the first time: listeners have looked earlier.
+    for (const listener of this.#listeners) listener.missed?.();
     this.#version = null;
     while (!this.#closing.signal.aborted && !connection.isLost) {
       const askedAt = performance.now();

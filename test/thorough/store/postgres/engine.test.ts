@@ -244,6 +244,35 @@ t.test('with a server', { skip: postgresMissing() }, async (t) => {
     t.equal(haveBoth, true);
   });
 
+  t.test(
+    'a notice that could not be sent is sent later, and who listens again is told that some may be missing',
+    async (t) => {
+      const proxy = await startTcpProxy(t, server);
+      const direct = server.url(await server.createDatabase());
+      const faults: unknown[] = [];
+      const one = await openAt(t, direct.replace(`:${server.port}/`, `:${proxy.port}/`), {
+        onNoticeFault: (error) => faults.push(error),
+      });
+      const two = await openAt(t, direct);
+      const heard: number[] = [];
+      let missed = 0;
+      one.notices.listen({ missed: () => missed++ });
+      two.notices.listen({ lanesDue: (slots) => heard.push(...slots) });
+      await until('both listen', async () => {
+        one.notices.tellLanes([1]);
+        return heard.length > 0 && missed === 1;
+      });
+      proxy.refuse(true);
+      proxy.cut();
+      one.notices.tellLanes([7]);
+      await until('it could not be sent', () => faults.length > 0);
+      t.notOk(heard.includes(7));
+      proxy.refuse(false);
+      t.equal(await until('it was', () => heard.includes(7)), true);
+      t.equal(await until('it listens again', () => missed === 2), true);
+    },
+  );
+
   t.test('whoever closes waits for what was called', async (t) => {
     const url = server.url(await server.createDatabase());
     const store = await openPostgresStore({ url });
