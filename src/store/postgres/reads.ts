@@ -7,7 +7,7 @@ import { describeError } from '../../base/errors.ts';
 import type { Inspection } from '../inspection.ts';
 import type { CourierReads } from '../reads.ts';
 import { inspectionQueries } from '../sql/reading/inspection-queries.ts';
-import type { Queries, Steps } from '../sql/steps.ts';
+import type { Reads, Steps } from '../sql/steps.ts';
 import type { Work } from '../sql/transaction.ts';
 import { transportSecurityQueries } from '../sql/verbs/domains/transport-security.ts';
 import { contentQueries } from '../sql/verbs/message/contents.ts';
@@ -27,7 +27,8 @@ export function openPostgresCourierReads(url: string): CourierReads {
   };
 }
 
-const COURIER = { applicationName: 'postrider-courier', maxConnections: 1 };
+/** What they read does not change as long as its message is on its way. */
+const COURIER = { applicationName: 'postrider-courier', maxConnections: 1, inTransactions: false };
 /** A message that can't be read is parked for people, so a failover must not look like one. */
 const READ_FOR_MS = 60 * SECOND_MS;
 const READ_AGAIN_MS = SECOND_MS;
@@ -61,7 +62,7 @@ function openContentReader(url: string): ContentReader {
 /** Null: Postrider has no tables in the database yet. */
 export async function openPostgresInspection(url: string): Promise<Inspection | null> {
   if (!(await isMigrated(parseServerAddress(url)))) return null;
-  const reader = new Reader(url, { applicationName: 'postrider-inspection', maxConnections: 1 });
+  const reader = new Reader(url, { applicationName: 'postrider-inspection', maxConnections: 1, inTransactions: true });
   const queries = reader.answering<Omit<Inspection, 'close'>>(inspectionQueries);
   return { ...queries, close: () => void reader.close() };
 }
@@ -70,17 +71,24 @@ export async function schemaOfDatabase(url: string): Promise<{ version: number; 
   return { version: await presentSchema(parseServerAddress(url)), newest: newestSchema() };
 }
 
-/** Each query sees one moment. */
+interface ReaderOptions {
+  applicationName: string;
+  maxConnections: number;
+  /** Then each query sees one moment. */
+  inTransactions: boolean;
+}
+
 class Reader {
   readonly #pool: ReadPool;
   readonly #runner: VerbRunner;
 
-  constructor(url: string, { applicationName, maxConnections }: { applicationName: string; maxConnections: number }) {
+  constructor(url: string, { applicationName, maxConnections, inTransactions }: ReaderOptions) {
     this.#pool = new ReadPool({
       address: parseServerAddress(url),
       terms: { applicationName },
       cache: null,
       maxConnections,
+      inTransactions,
     });
     this.#runner = new VerbRunner((work) => this.read(work));
   }
@@ -90,7 +98,7 @@ class Reader {
   }
 
   /** The queries as callers know them. */
-  answering<Contract>(queriesOf: (db: Queries) => Work<Contract>): Contract {
+  answering<Contract>(queriesOf: (db: Reads) => Work<Contract>): Contract {
     const queries = queriesOf(this.#runner) as Record<string, (...args: unknown[]) => Steps<unknown>>;
     const answered = Object.entries(queries).map(([name, query]) => [
       name,

@@ -57,6 +57,14 @@ export interface Queries {
   sql(text: string, shape?: RowShape): Query;
 }
 
+export interface Reads extends Queries {
+  /**
+   * The same work for several things. None may depend on what it does for another one, nor change the same rows:
+   * a database at the end of a connection is asked about all of them at once.
+   */
+  forAll<Item, Answer>(items: readonly Item[], work: (item: Item) => Steps<Answer>): Steps<Answer[]>;
+}
+
 /** One after the other. */
 export function* eachOf<Item, Answer>(items: Iterable<Item>, work: (item: Item) => Steps<Answer>): Steps<Answer[]> {
   const answers: Answer[] = [];

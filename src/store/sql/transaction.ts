@@ -1,6 +1,6 @@
 // What verbs need of a connection. A verb is a generator of the statements of one transaction; the table of verbs says
 // whether it runs between commits or in one, and bind-verbs.ts makes it so.
-import type { Queries, Steps } from './steps.ts';
+import type { Reads, Steps } from './steps.ts';
 
 /** Passed on after the commit: these webhooks have deliveries. */
 export interface DueNotes {
@@ -8,7 +8,7 @@ export interface DueNotes {
 }
 
 /** The only things that a verb's work may touch, since it may run twice. */
-export interface Transaction extends Queries {
+export interface Transaction extends Reads {
   readonly dueNotices: DueNotes;
 
   /** The time by the clock that all who share the database see, in milliseconds. */
@@ -25,12 +25,6 @@ export interface Transaction extends Queries {
 
   /** As `cached`, where `make` writes what it does not find: of verbs that run side by side only one does. */
   ensured<T>(name: string, make: () => Steps<T>): Steps<T>;
-
-  /**
-   * The same work for several things. None may depend on what it does for another one, nor change the same rows:
-   * a database at the end of a connection is asked about all of them at once.
-   */
-  forAll<Item, Answer>(items: readonly Item[], work: (item: Item) => Steps<Answer>): Steps<Answer[]>;
 
   /** Several things, none of which depends on another one. They begin in their order. */
   both<One, Other>(one: Steps<One>, other: Steps<Other>): Steps<[One, Other]>;

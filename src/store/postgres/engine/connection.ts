@@ -63,6 +63,7 @@ export class PostgresConnection {
   #silence: NodeJS.Timeout | undefined;
   #lost: unknown = null;
   readonly #listeners: ((payload: string) => void)[] = [];
+  #isHolding = false;
 
   constructor({ client, socket }: Started, silenceMs: number) {
     this.#client = client;
@@ -139,6 +140,7 @@ export class PostgresConnection {
     if (this.#lost) throw this.#lost;
     this.#unanswered++;
     this.#silence ??= setTimeout(() => this.#socket.destroy(), this.#silenceMs);
+    this.#holdForATurn();
     try {
       const answer = answerOf(await ask());
       if (this.#lost) throw this.#lost;
@@ -152,6 +154,18 @@ export class PostgresConnection {
       if (this.#unanswered > 0) this.#silence?.refresh();
       else this.#endSilence();
     }
+  }
+
+  /** What is asked in one turn is sent at once: the system is called once, and the server woken once. */
+  #holdForATurn(): void {
+    if (this.#isHolding) return;
+    this.#isHolding = true;
+    const { stream } = (this.#client as unknown as { connection: { stream: Socket } }).connection;
+    stream.cork();
+    process.nextTick(() => {
+      this.#isHolding = false;
+      stream.uncork();
+    });
   }
 
   #endSilence(): void {

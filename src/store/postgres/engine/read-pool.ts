@@ -25,6 +25,8 @@ interface ReadPoolOptions {
   /** Null: its reads look for themselves. */
   cache: ConfigCache | null;
   maxConnections?: number;
+  /** Unless what is read does not change, or is one statement. */
+  inTransactions?: boolean;
 }
 
 export class ReadPool {
@@ -35,14 +37,17 @@ export class ReadPool {
   readonly #waiting: ((session: Session) => void)[] = [];
   readonly #cache: ConfigCache | null;
   readonly #maxConnections: number;
+  readonly #inTransactions: boolean;
   #closing: Promise<void> | null = null;
   #allGivenBack: (() => void) | null = null;
 
-  constructor({ address, terms, cache, maxConnections = MAX_CONNECTIONS }: ReadPoolOptions) {
+  constructor(options: ReadPoolOptions) {
+    const { address, terms, cache, maxConnections = MAX_CONNECTIONS, inTransactions = true } = options;
     this.#address = address;
     this.#terms = terms;
     this.#cache = cache;
     this.#maxConnections = maxConnections;
+    this.#inTransactions = inTransactions;
   }
 
   async read<T>(runner: VerbRunner, work: () => Steps<T>): Promise<T> {
@@ -69,7 +74,8 @@ export class ReadPool {
 
   async #readOnce<T>(runner: VerbRunner, work: () => Steps<T>): Promise<T> {
     if (this.#closing) throw new Fault('the store is closed');
-    const transaction = new ReadTransaction({ take: () => this.#take(), giveBack: (one) => this.#giveBack(one) });
+    const lender = { take: () => this.#take(), giveBack: (one: Session) => this.#giveBack(one) };
+    const transaction = new ReadTransaction(lender, this.#inTransactions);
     try {
       if (this.#cache?.isOld) await transaction.check(this.#cache);
       if (this.#cache) transaction.cache = this.#cache.view();
@@ -112,12 +118,15 @@ class ReadTransaction implements Scope {
   waves = 0;
   cache: CacheView = NO_CACHE;
   readonly #lender: Lender;
+  /** Else each statement sees a moment of its own. */
+  readonly #isOne: boolean;
   #session: Session | null = null;
   #connection: PostgresConnection | null = null;
   #begun: Promise<PostgresConnection> | null = null;
 
-  constructor(lender: Lender) {
+  constructor(lender: Lender, isOne: boolean) {
     this.#lender = lender;
+    this.#isOne = isOne;
   }
 
   readonly send = async (statement: Statement, values: unknown[], rows: 'objects' | 'arrays'): Promise<Answer> => {
@@ -135,7 +144,7 @@ class ReadTransaction implements Scope {
   end(how: 'COMMIT' | 'ROLLBACK', drop = false): void {
     if (!this.#session) return;
     if (drop) this.#session.drop();
-    else this.#connection?.sendText(how).catch(() => {}); // the connection is lost, and the next read opens another one
+    else if (this.#isOne) this.#connection?.sendText(how).catch(() => {}); // the connection is lost, and the next read opens another one
     this.#lender.giveBack(this.#session);
     this.#session = null;
   }
@@ -143,7 +152,7 @@ class ReadTransaction implements Scope {
   async #begin(): Promise<PostgresConnection> {
     this.#session = await this.#lender.take();
     this.#connection = await this.#session.connection();
-    this.#connection.sendText(BEGIN).catch(() => {}); // the statement behind it fails as well
+    if (this.#isOne) this.#connection.sendText(BEGIN).catch(() => {}); // the statement behind it fails as well
     return this.#connection;
   }
 }

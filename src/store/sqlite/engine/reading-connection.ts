@@ -1,12 +1,12 @@
 // A connection that cannot write, and sees only what is committed: of the reading process, of couriers, of commands.
 import type Database from 'better-sqlite3';
-import type { Queries, Query, RowShape, Steps } from '../../sql/steps.ts';
+import type { Query, Reads, RowShape, Steps } from '../../sql/steps.ts';
 import type { Work } from '../../sql/transaction.ts';
 import { openForReading } from './database-file.ts';
 import { Snapshot } from './snapshot.ts';
-import { perform, Statements } from './statements.ts';
+import { perform, performAll, Statements } from './statements.ts';
 
-export class ReadingConnection implements Queries {
+export class ReadingConnection implements Reads {
   readonly #db: Database.Database;
   readonly #statements: Statements;
   readonly #snapshot: Snapshot;
@@ -22,6 +22,10 @@ export class ReadingConnection implements Queries {
   sql(text: string, shape?: RowShape): Query {
     this.#snapshot.enter();
     return this.#statements.sql(text, shape);
+  }
+
+  forAll<Item, Answer>(items: readonly Item[], work: (item: Item) => Steps<Answer>): Steps<Answer[]> {
+    return performAll(items, work);
   }
 
   /** All that `work` reads is from one moment. The transaction ends with it, so that checkpoints are not blocked. */

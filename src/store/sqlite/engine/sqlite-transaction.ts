@@ -4,7 +4,7 @@ import type { Query, RowShape, Steps } from '../../sql/steps.ts';
 import type { Transaction } from '../../sql/transaction.ts';
 import { DueNotices } from './due-notices.ts';
 import { reusableBytes } from './free-pages.ts';
-import { answered, perform } from './statements.ts';
+import { answered, perform, performAll } from './statements.ts';
 
 export abstract class SqliteTransaction implements Transaction {
   readonly dueNotices = new DueNotices();
@@ -28,7 +28,7 @@ export abstract class SqliteTransaction implements Transaction {
   }
 
   forAll<Item, Answer>(items: readonly Item[], work: (item: Item) => Steps<Answer>): Steps<Answer[]> {
-    return answered(items.map((item) => perform(work(item))));
+    return performAll(items, work);
   }
 
   both<One, Other>(one: Steps<One>, other: Steps<Other>): Steps<[One, Other]> {

@@ -77,3 +77,8 @@ export function perform<Answer>(work: Steps<Answer>): Answer {
   if (done) return value;
   throw new Error(`a step of another database: ${'query' in value ? value.query.text : value.constructor.name}`);
 }
+
+/** One after the other: nothing is gained by asking for all of them at once. */
+export function performAll<Item, Answer>(items: readonly Item[], work: (item: Item) => Steps<Answer>): Steps<Answer[]> {
+  return answered(items.map((item) => perform(work(item))));
+}

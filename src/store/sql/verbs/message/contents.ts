@@ -1,93 +1,136 @@
-// What couriers read, in a transaction for each batch.
-
+// What couriers read of messages: those of a batch together.
 import { describeError } from '../../../../base/errors.ts';
 import type { ContentReader, ContentResult, MessageContent } from '../../../submissions.ts';
 import type { WrittenContent } from '../../../written-mails.ts';
-import type { Queries, Steps } from '../../steps.ts';
+import type { Reads, Steps } from '../../steps.ts';
 import type { Work } from '../../transaction.ts';
 import { fromId, type Row, toId } from '../../values.ts';
 import { listsFromText, readAttachments } from './letters.ts';
 import { SENDING_COLUMNS, sendingFactsFromRow } from './sending-facts.ts';
 import { readPiece, readWritten } from './written-mails.ts';
 
-const MESSAGE = 'SELECT recipient, recipient_name, tenant_id, submission_id, created_at FROM messages WHERE id = +?';
+const OF_MESSAGE = 'm.id, m.recipient, m.recipient_name, m.tenant_id, m.submission_id, m.created_at';
 
-const SUBMISSION = `
-  SELECT s.from_address, s.from_name, s.source, s.track_opens, s.track_clicks, c.subject, c.html, c.text, c.headers, c.lists,
-    c.attachments, ${SENDING_COLUMNS}
-  FROM submissions s
-  JOIN contents c ON c.id = s.content_id
+const OF_SUBMISSION = `s.from_address, s.from_name, s.source, s.track_opens, s.track_clicks, c.subject, c.html, c.text,
+    c.headers, c.lists, c.attachments, ${SENDING_COLUMNS}`;
+
+const WITH_SUBMISSION = `JOIN contents c ON c.id = s.content_id
   JOIN tenants t ON t.id = s.tenant_id
   JOIN domains d ON d.id = s.domain_id
-  JOIN signing_keys k ON k.id = d.signing_key
+  JOIN signing_keys k ON k.id = d.signing_key`;
+
+/** Most mail is alone in its batch, and then one look-up is enough. */
+const ALONE = `
+  SELECT ${OF_MESSAGE}, ${OF_SUBMISSION}
+  FROM messages m
+  JOIN submissions s ON s.tenant_id = m.tenant_id AND s.id = m.submission_id
+  ${WITH_SUBMISSION}
+  WHERE m.id = +?`;
+
+const MESSAGE = `
+  SELECT ${OF_MESSAGE}, coalesce(octet_length(c.html), 0) + coalesce(octet_length(c.text), 0) AS size
+  FROM messages m
+  LEFT JOIN submissions s ON s.tenant_id = m.tenant_id AND s.id = m.submission_id
+  LEFT JOIN contents c ON c.id = s.content_id
+  WHERE m.id = +?`;
+
+const SUBMISSION = `
+  SELECT s.tenant_id, s.id AS submission_id, ${OF_SUBMISSION}
+  FROM submissions s
+  ${WITH_SUBMISSION}
   WHERE s.tenant_id = +? AND s.id = +?`;
 
 /** A slow session holds what was read ahead for minutes, and a thread has hundreds of sessions. */
-const MAX_READ_AHEAD_CHARS = 64 * 1024;
+const READ_AHEAD = { bytes: 64 * 1024, messages: 100 };
 
 type SubmissionContent = Omit<MessageContent, 'messageId' | 'tenantId' | 'submissionId' | 'to' | 'createdAt'>;
 type SubmissionResult = { kind: 'content'; content: SubmissionContent } | Unreadable;
 
-export function contentQueries(db: Queries): Work<Omit<ContentReader, 'close'>> {
+export function contentQueries(db: Reads): Work<Omit<ContentReader, 'close'>> {
   return {
-    read: (messageId) => new Snapshot(db).read(messageId),
+    read: (messageId) => readAlone(db, messageId),
     readSome: (messageIds) => readSome(db, messageIds),
     attachments: (tenantId, submissionId) => readAttachments(db, [toId(tenantId), toId(submissionId)]),
     piece: ({ tenantId, submissionId, position }) => readPiece(db, [toId(tenantId), toId(submissionId)], position),
   };
 }
 
-function* readSome(db: Queries, messageIds: readonly string[]): Steps<ContentResult[]> {
-  const snapshot = new Snapshot(db);
-  const results: ContentResult[] = [];
-  for (const messageId of messageIds) {
-    results.push(yield* snapshot.read(messageId));
-    if (snapshot.chars >= MAX_READ_AHEAD_CHARS) break;
+function* readAlone(db: Reads, messageId: string): Steps<ContentResult> {
+  try {
+    const row = (yield* db.sql(ALONE).get(toId(messageId))) as Row | undefined;
+    return row === undefined ? missing : contentOf(row, yield* readSubmission(db, row));
+  } catch (error) {
+    return unreadable(error);
   }
-  return results;
 }
 
-/** What one transaction has read: submissions by ID, since their messages share them. */
-class Snapshot {
-  readonly #db: Queries;
-  readonly #submissions = new Map<string, SubmissionResult>();
-  chars = 0;
+/** Two look-ups, however many messages: a database at the end of a connection is far away. */
+function* readSome(db: Reads, messageIds: readonly string[]): Steps<ContentResult[]> {
+  if (messageIds.length === 1) return [yield* readAlone(db, messageIds[0]!)];
+  const all = yield* db.forAll(messageIds.slice(0, READ_AHEAD.messages), (messageId) => findMessage(db, messageId));
+  const found = all.slice(0, howMany(all));
+  const distinct = new Map<string, Row>();
+  for (const { row } of found) if (row) distinct.set(submissionOf(row), row);
+  const read = yield* db.forAll([...distinct.values()], (row) => findSubmission(db, row));
+  const submissions = new Map([...distinct.keys()].map((submission, index) => [submission, read[index]!]));
+  return found.map(({ row, instead }) => (row ? contentOf(row, submissions.get(submissionOf(row))!) : instead));
+}
 
-  constructor(db: Queries) {
-    this.#db = db;
-  }
+type FoundMessage = { row: Row; instead?: never } | { row?: never; instead: Unreadable };
 
-  *read(messageId: string): Steps<ContentResult> {
-    try {
-      const row = (yield* this.#db.sql(MESSAGE).get(toId(messageId))) as Row | undefined;
-      if (row === undefined) return missing;
-      return yield* this.#readMessage(messageId, row);
-    } catch (error) {
-      return unreadable(error);
-    }
+function* findMessage(db: Reads, messageId: string): Steps<FoundMessage> {
+  try {
+    const row = (yield* db.sql(MESSAGE).get(toId(messageId))) as Row | undefined;
+    return row ? { row } : { instead: missing };
+  } catch (error) {
+    return { instead: unreadable(error) };
   }
+}
 
-  *#readMessage(messageId: string, row: Row): Steps<ContentResult> {
-    const tenantId = fromId(row.tenant_id);
-    const submissionId = fromId(row.submission_id);
-    const known = this.#submissions.get(submissionId);
-    const result = known ?? (yield* this.#readSubmission(row));
-    this.#submissions.set(submissionId, result);
-    if (result.kind === 'unreadable') return result;
-    const to = { address: row.recipient as string, name: row.recipient_name as string | null };
-    const createdAt = row.created_at as number;
-    return { kind: 'content', content: { messageId, tenantId, submissionId, ...result.content, to, createdAt } };
+/** The messages of a submission share it. */
+function howMany(found: readonly FoundMessage[]): number {
+  const submissions = new Set<string>();
+  let bytes = 0;
+  for (const [index, { row }] of found.entries()) {
+    if (!row || submissions.has(submissionOf(row))) continue;
+    if (bytes >= READ_AHEAD.bytes) return index;
+    submissions.add(submissionOf(row));
+    bytes += row.size as number;
   }
+  return found.length;
+}
 
-  *#readSubmission({ tenant_id, submission_id }: Row): Steps<SubmissionResult> {
-    const row = (yield* this.#db.sql(SUBMISSION).get(tenant_id, submission_id)) as Row | undefined;
-    if (!row) return missing;
-    const of = [tenant_id as Buffer, submission_id as Buffer] as const;
-    const written = row.source === null ? null : yield* readWritten(this.#db, of);
-    if (row.source !== null && !written) return missing;
-    this.chars += charsOf(row.html) + charsOf(row.text) + (written?.header.length ?? 0);
-    return submissionFromRow(row, written);
+function submissionOf({ submission_id }: Row): string {
+  return fromId(submission_id);
+}
+
+function* findSubmission(db: Reads, { tenant_id, submission_id }: Row): Steps<SubmissionResult> {
+  try {
+    const row = (yield* db.sql(SUBMISSION).get(tenant_id, submission_id)) as Row | undefined;
+    return row === undefined ? missing : yield* readSubmission(db, row);
+  } catch (error) {
+    return unreadable(error);
   }
+}
+
+/** Mail that came as it is has more to read. */
+function* readSubmission(db: Reads, row: Row): Steps<SubmissionResult> {
+  const of = [row.tenant_id as Buffer, row.submission_id as Buffer] as const;
+  const written = row.source === null ? null : yield* readWritten(db, of);
+  if (row.source !== null && !written) return missing;
+  return submissionFromRow(row, written);
+}
+
+function contentOf(row: Row, submission: SubmissionResult): ContentResult {
+  if (submission.kind === 'unreadable') return submission;
+  const content: MessageContent = Object.assign({}, submission.content, {
+    messageId: fromId(row.id),
+    tenantId: fromId(row.tenant_id),
+    submissionId: fromId(row.submission_id),
+    to: { address: row.recipient as string, name: row.recipient_name as string | null },
+    createdAt: row.created_at as number,
+  });
+  return { kind: 'content', content };
 }
 
 type Unreadable = Extract<ContentResult, { kind: 'unreadable' }>;
@@ -96,10 +139,6 @@ const missing: Unreadable = { kind: 'unreadable', reason: 'the content of the me
 
 function unreadable(error: unknown): Unreadable {
   return { kind: 'unreadable', reason: `the stored message cannot be read: ${describeError(error)}` };
-}
-
-function charsOf(text: unknown): number {
-  return typeof text === 'string' ? text.length : 0;
 }
 
 function submissionFromRow(row: Row, written: WrittenContent | null): SubmissionResult {
