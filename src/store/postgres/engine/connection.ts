@@ -1,11 +1,12 @@
-// One connection to PostgreSQL. Only this file and what it is made of (copy-in.ts) know `pg`. Statements are sent without
+// One connection to PostgreSQL. Only this file and what it is made of (prepared.ts, copy-in.ts) know `pg`. Statements are sent without
 // waiting for the answers to those before them. A connection that has not answered for a while is ended: the server's
 // machine may be gone, and TCP would wait for many minutes.
 import { Socket } from 'node:net';
-import { Client, type QueryArrayConfig, type QueryConfig, type QueryResult } from 'pg';
+import { Client, type QueryResult } from 'pg';
 import { Fault } from '../../../base/errors.ts';
 import { CopyIn } from './copy-in.ts';
 import { isConnectionLost, sentenceOf } from './database-fault.ts';
+import { Prepared, type PreparedResult, type Shapes } from './prepared.ts';
 import { describeHost, type HostAddress, isSocketFolder, type ServerAddress } from './server-address.ts';
 import type { Statement } from './statements.ts';
 import { restoreText, TYPES, toParameter } from './values.ts';
@@ -46,13 +47,8 @@ export interface ConnectionTerms {
   silenceMs?: number;
 }
 
-export interface Answer {
-  /** `COMMIT`, `SELECT` and so on, as the server calls what it did. */
-  command: string;
-  rows: unknown[];
-  columns: readonly string[];
-  changes: number;
-}
+/** `command`: `COMMIT`, `SELECT` and so on, as the server calls what it did. */
+export type Answer = PreparedResult;
 
 export class PostgresConnection {
   readonly #client: Client;
@@ -63,6 +59,7 @@ export class PostgresConnection {
   #silence: NodeJS.Timeout | undefined;
   #lost: unknown = null;
   readonly #listeners: ((payload: string) => void)[] = [];
+  readonly #shapes: Shapes = new Map();
   #isHolding = false;
 
   constructor({ client, socket }: Started, silenceMs: number) {
@@ -103,18 +100,19 @@ export class PostgresConnection {
 
   /** Prepared once per connection. */
   send({ name, text }: Statement, values: unknown[], rows: 'objects' | 'arrays'): Promise<Answer> {
-    const query = { name, text, values: values.map(toParameter) };
-    return this.#ask(rows === 'arrays' ? { ...query, rowMode: 'array' as const } : query);
+    const query = new Prepared({ name, text, values: values.map(toParameter), rows }, this.#shapes);
+    return this.#answered(() => query.run((prepared) => void this.#client.query(prepared)));
   }
 
   /** For what is not worth preparing, such as BEGIN, or several statements without parameters. */
   sendText(text: string): Promise<Answer> {
-    return this.#ask(text);
+    return this.#answered(async () => answerOf(await this.#client.query(text)));
   }
 
   /** COPY … FROM STDIN. Nothing else may be sent until it has been answered. */
   copyIn(text: string, chunks: AsyncIterable<Buffer>): Promise<Answer> {
-    return this.#answered(() => new CopyIn(text, chunks).run((query) => void this.#client.query(query)));
+    const query = new CopyIn(text, chunks);
+    return this.#answered(async () => answerOf(await query.run((copying) => void this.#client.query(copying))));
   }
 
   onNotice(listener: (payload: string) => void): void {
@@ -132,17 +130,13 @@ export class PostgresConnection {
     this.#socket.destroy();
   }
 
-  #ask(query: string | QueryConfig | QueryArrayConfig): Promise<Answer> {
-    return this.#answered(() => this.#client.query(query as QueryConfig));
-  }
-
-  async #answered(ask: () => Promise<QueryResult | QueryResult[]>): Promise<Answer> {
+  async #answered(ask: () => Promise<Answer>): Promise<Answer> {
     if (this.#lost) throw this.#lost;
     this.#unanswered++;
     this.#silence ??= setTimeout(() => this.#socket.destroy(), this.#silenceMs);
     this.#holdForATurn();
     try {
-      const answer = answerOf(await ask());
+      const answer = await ask();
       if (this.#lost) throw this.#lost;
       return answer;
     } catch (error) {

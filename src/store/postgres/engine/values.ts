@@ -22,9 +22,11 @@ const PARSERS: Readonly<Record<number, (text: string) => unknown>> = {
 };
 
 /** All other types are read as text. */
-export const TYPES = {
-  getTypeParser: (oid: number) => PARSERS[oid] ?? restoreText,
-} as unknown as CustomTypesConfig;
+export function parserOf(oid: number): (text: string) => unknown {
+  return PARSERS[oid] ?? restoreText;
+}
+
+export const TYPES = { getTypeParser: parserOf } as unknown as CustomTypesConfig;
 
 // A subject, a file name or an EHLO name may contain U+0000, which PostgreSQL's text can't hold. It is stored as two
 // characters, and so is the first of these two, a noncharacter of Unicode: what was put in comes out again, and different
