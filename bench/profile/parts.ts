@@ -15,6 +15,7 @@ export const PARTS = {
   SMTP: 'sessions with receiving servers, sockets included',
   record: 'what became of a message: judged, decided, and the rows of it',
   commit: 'BEGIN and COMMIT of a group, whatever its verbs are; sums that are written once per group',
+  'database server': 'statements to a PostgreSQL, and its answers; it works in processes of its own',
   checkpoint: 'copies the log of the database into the database',
   webhooks: 'calls of endpoints, and the rows of them',
   inbound: 'mail that comes in: stored, read, acted on',
@@ -127,8 +128,7 @@ export const OWNERS: Readonly<Record<string, Owner>> = {
   'src/store/sql/verbs/message/suppressions.ts': CALLER,
   'src/store/sql/verbs/accounts/tenants.ts': CALLER,
 
-  // A profile is of SQLite: on PostgreSQL most of the time passes in another process.
-  'src/store/postgres/': 'other work',
+  'src/store/postgres/': 'database server',
 
   'src/certificates/': 'other work',
   'src/cli/': 'other work',
@@ -148,6 +148,9 @@ export const OWNERS: Readonly<Record<string, Owner>> = {
   'src/webhooks/': 'webhooks',
 
   'node_modules/hyper-express/': 'HTTP',
+  'node_modules/pg/': 'database server',
+  'node_modules/pg-protocol/': 'database server',
+  'node_modules/pg-types/': 'database server',
   'node_modules/piscina/': 'crossing threads',
   'node_modules/prom-client/': 'log',
   'node_modules/sonic-boom/': 'log',
