@@ -21,6 +21,9 @@ export class Fault extends Error {
   }
 }
 
+/** Where it would have been looked for did not answer: it may be there, and later it can be read. */
+export class Unavailable extends Fault {}
+
 /** A short text for a log line or a reason, for anything that was thrown. */
 export function describeError(thrown: unknown): string {
   if (thrown instanceof Fault && thrown.detail) return `${thrown.message} (${thrown.detail})`;

@@ -211,7 +211,11 @@ export interface SendingFacts {
   unsubscribe: boolean;
 }
 
-export type ContentResult = { kind: 'content'; content: MessageContent } | { kind: 'unreadable'; reason: string };
+export type ContentResult =
+  | { kind: 'content'; content: MessageContent }
+  | { kind: 'unreadable'; reason: string }
+  /** The database did not answer for a while: it can be read later. */
+  | { kind: 'unavailable'; reason: string };
 
 export interface ContentReader {
   /** Never rejects, like readSome. */
@@ -221,9 +225,9 @@ export interface ContentReader {
    * budget of memory. What messages of one submission have in common is read, and kept, once.
    */
   readSome(messageIds: readonly string[]): Promise<ContentResult[]>;
-  /** In the order of the call. They may be large, so they are read only for composing. */
+  /** In the order of the call. They may be large, so they are read only for composing. Rejects with `Unavailable` as above. */
   attachments(tenantId: string, submissionId: string): Promise<Attachment[]>;
-  /** Of the body of a written mail, in memory that is the caller's own; rejects when it is not there. */
+  /** Of the body of a written mail, in memory that is the caller's own; rejects when it is not there, or `Unavailable`. */
   piece(piece: { tenantId: string; submissionId: string; position: number }): Promise<Buffer>;
   close(): void;
 }

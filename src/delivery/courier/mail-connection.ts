@@ -4,7 +4,7 @@
 
 import { BoundedMap } from '../../base/bounded-map.ts';
 import { DAY_MS } from '../../base/clock.ts';
-import { describeError } from '../../base/errors.ts';
+import { describeError, Unavailable } from '../../base/errors.ts';
 import { noPeer, type TlsPolicyFacts } from '../../base/outcome.ts';
 import type { MailHost } from '../../protocol/dns/mail-route.ts';
 import { namesMxHost } from '../../protocol/dns/mta-sts.ts';
@@ -73,7 +73,7 @@ export class MailConnection {
     return this.#open?.session.hasAnnounced ?? false;
   }
 
-  async send(message: Sendable, { next, begin }: Pick<Sending, 'next' | 'begin'>): Promise<CourierResult | Withdrawn> {
+  async send(message: Sendable, { next, begin }: Pick<Sending, 'next' | 'begin'>): Promise<Sent> {
     // An unknown policy is not "none": the mail waits.
     if (message.policy.kind === 'unknown') {
       const peer = noPeer('prepare', message.policy.reason);
@@ -83,7 +83,7 @@ export class MailConnection {
     const reused = this.#messagesOnSession > 0;
     const announcedOn = this.#open?.session.awaits(message) ? this.#open : null;
     const result = await this.#sendOnce({ message, policy, next, begin });
-    if (result.kind === 'withdrawn') return result;
+    if (result.kind === 'withdrawn' || result.kind === 'unavailable') return result;
     const isLost = announcedOn !== null && isAnnouncementLost(result) && !this.#kit.signal.aborted;
     if (isLost) this.#stopAnnouncingTo(announcedOn, result);
     // A server may close an idle connection at any time. That says nothing about this message if it was not
@@ -106,7 +106,7 @@ export class MailConnection {
     this.#open = null;
   }
 
-  async #sendOnce({ message, policy, next, begin }: Sending): Promise<CourierResult | Withdrawn> {
+  async #sendOnce({ message, policy, next, begin }: Sending): Promise<Sent> {
     const open = await this.#openFor(message, policy);
     if (!begin()) return { kind: 'withdrawn' };
     if (open.kind !== 'open') return open;
@@ -118,6 +118,7 @@ export class MailConnection {
       const isSealed = isReEncoded && result.kind === 'unsupported' && result.need === 'eightbit';
       return { ...result, peer: isSealed ? { ...peer, response: `${peer.response}, ${NOT_RE_ENCODED}` } : peer };
     } catch (error) {
+      if (error instanceof Unavailable) return { kind: 'unavailable', reason: describeError(error) };
       // Our own side refused it before it was sent, for instance an address that no command can carry: that
       // must not end the session for the messages after it.
       return { kind: 'unreadable', reason: `the message cannot be sent: ${describeError(error)}` };
@@ -181,6 +182,14 @@ export class MailConnection {
 export interface Withdrawn {
   kind: 'withdrawn';
 }
+
+/** The database did not answer while it was read: later it can be sent. */
+export interface Unprepared {
+  kind: 'unavailable';
+  reason: string;
+}
+
+export type Sent = CourierResult | Withdrawn | Unprepared;
 
 interface Sending {
   message: Sendable;

@@ -5,7 +5,7 @@
 import type { KeyObject } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { BoundedMap } from '../../base/bounded-map.ts';
-import { describeError, Fault } from '../../base/errors.ts';
+import { describeError, Fault, Unavailable } from '../../base/errors.ts';
 import type { Vault } from '../../base/vault.ts';
 import type { Composed } from '../../protocol/mail/compose.ts';
 import { signedHeader } from '../../protocol/mail/dkim.ts';
@@ -40,7 +40,9 @@ export type Prepared =
       /** Where the mail can be re-encoded: the same for a server without 8BITMIME, as far as that is possible. */
       inSevenBits?: () => Promise<Ready>;
     }
-  | { kind: 'unreadable'; reason: string };
+  | { kind: 'unreadable'; reason: string }
+  /** Later it can be prepared. */
+  | { kind: 'unavailable'; reason: string };
 
 export type Ready = Extract<Prepared, { kind: 'ready' }>;
 
@@ -74,11 +76,12 @@ export function createPrepare(kit: PrepareKit): Prepare {
     await nextTurn();
     kit.beforeWork?.();
     const found = await ahead.read(batch, index);
-    if (found.kind === 'unreadable') return found;
+    if (found.kind !== 'content') return found;
     try {
       return await prepare(found.content, state);
     } catch (error) {
-      return { kind: 'unreadable', reason: `the message cannot be composed: ${describeError(error)}` };
+      const kind = error instanceof Unavailable ? 'unavailable' : 'unreadable';
+      return { kind, reason: `the message cannot be composed: ${describeError(error)}` };
     }
   };
 }

@@ -1,14 +1,8 @@
 // One courier session with one MX group: receives batches of messages, prepares the next message while
 // the last is on the wire, keeps the connection open while the main thread has more, and reports each
 // result at once.
-import {
-  MailConnection,
-  type MailConnectionKit,
-  type Sendable,
-  type Withdrawn,
-  withPolicy,
-} from './mail-connection.ts';
-import type { Batch, CourierReport, CourierResult } from './messages.ts';
+import { MailConnection, type MailConnectionKit, type Sendable, type Sent, withPolicy } from './mail-connection.ts';
+import type { Batch, CourierReport } from './messages.ts';
 import type { Prepare, Prepared } from './prepare.ts';
 import type { OrderInbox, StageTimes } from './session-port.ts';
 
@@ -49,6 +43,12 @@ async function deliverBatch(task: CourierTask, connection: MailConnection, batch
     preparations.begin(index + 1);
     const result = await sending;
     if (result.kind === 'withdrawn') continue;
+    if (result.kind === 'unavailable') {
+      // The others would only wait for the database as well.
+      const untried = [messageId, ...untouched(task, messageIds.slice(index + 1))];
+      task.report({ kind: 'untried', messageIds: untried, reason: result.reason });
+      return;
+    }
     reportResult(task, { messageId, startedAt, result });
     if (result.kind === 'no_connection') {
       // The others would only try the same hosts again, and each could wait as long.
@@ -65,8 +65,9 @@ async function send(
   { inbox }: CourierTask,
   connection: MailConnection,
   { messageId, prepared, next }: { messageId: string; prepared: Begun; next: () => Sendable | null },
-): Promise<CourierResult | Withdrawn> {
-  if (prepared.kind === 'unreadable') return inbox.begin(messageId) ? prepared : { kind: 'withdrawn' };
+): Promise<Sent> {
+  if (prepared.kind === 'unreadable' || prepared.kind === 'unavailable')
+    return inbox.begin(messageId) ? prepared : { kind: 'withdrawn' };
   return await connection.send(prepared, { next, begin: () => inbox.begin(messageId) });
 }
 

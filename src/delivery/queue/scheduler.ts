@@ -253,6 +253,7 @@ export class Scheduler {
       pool,
       recorder,
       clock,
+      log,
       readInterfaces: this.#kit.readInterfaces,
       judge: (result: CourierResult) => judge(result, bounceRules),
       messagesPerSession: shaping.limitsOf(name).messagesPerConnection,

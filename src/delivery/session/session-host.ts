@@ -3,6 +3,8 @@
 import type { Clock } from '../../base/clock.ts';
 import { unreachable } from '../../base/errors.ts';
 import { noPeer, type StageMark } from '../../base/outcome.ts';
+import type { Logger } from '../../observe/log.ts';
+import { requeued } from '../../observe/mail-log.ts';
 import type { ClaimedMessage } from '../../store/queue.ts';
 import type { CourierReport, CourierResult, SessionPlan } from '../courier/messages.ts';
 import type { Judgement } from '../outcome/judge.ts';
@@ -17,6 +19,7 @@ export interface SessionKit {
   readInterfaces?: (() => Interfaces) | undefined;
   recorder: Pick<Recorder, 'record'>;
   clock: Clock;
+  log: Logger;
   judge(result: CourierResult): Judgement;
   messagesPerSession: number;
   lingerMs: number;
@@ -149,7 +152,10 @@ export class SessionHost {
         this.#onResult(report);
         break;
       case 'untried':
-        this.#onUntried(report.messageIds.flatMap((id) => this.#inFlight.get(id) ?? []));
+        this.#onUntried(
+          report.messageIds.flatMap((id) => this.#inFlight.get(id) ?? []),
+          report.reason,
+        );
         break;
       case 'withdrawn':
         this.#onWithdrawn(report);
@@ -185,8 +191,12 @@ export class SessionHost {
     this.#withdrawals.shift()?.(messages);
   }
 
-  #onUntried(messages: readonly ClaimedMessage[]): void {
-    for (const { id } of messages) this.#inFlight.delete(id);
+  #onUntried(messages: readonly ClaimedMessage[], reason?: string): void {
+    const { clock, log } = this.#kit;
+    for (const message of messages) {
+      this.#inFlight.delete(message.id);
+      if (reason !== undefined) requeued(log, message, { reason, dueAt: clock.now() });
+    }
     if (messages.length === 0) return;
     this.#givingBack = Promise.all([this.#givingBack, this.#port.giveBack(messages)]);
   }

@@ -3,7 +3,7 @@
 import { performance } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 import { SECOND_MS } from '../../base/clock.ts';
-import { describeError } from '../../base/errors.ts';
+import { describeError, Fault, Unavailable } from '../../base/errors.ts';
 import type { Inspection } from '../inspection.ts';
 import type { CourierReads } from '../reads.ts';
 import { inspectionQueries } from '../sql/reading/inspection-queries.ts';
@@ -13,50 +13,65 @@ import { transportSecurityQueries } from '../sql/verbs/domains/transport-securit
 import { contentQueries } from '../sql/verbs/message/contents.ts';
 import type { ContentReader, ContentResult } from '../submissions.ts';
 import type { TransportSecurityReader } from '../transport-security.ts';
+import { isOutage } from './engine/database-fault.ts';
 import { isMigrated, newestSchema, presentSchema } from './engine/migrations.ts';
 import { ReadPool } from './engine/read-pool.ts';
 import { parseServerAddress } from './engine/server-address.ts';
 import { VerbRunner } from './engine/verb-runner.ts';
 
-export function openPostgresCourierReads(url: string): CourierReads {
+export function openPostgresCourierReads(url: string, { readForMs = READ_FOR_MS } = {}): CourierReads {
   const receivers = new Reader(url, COURIER);
   const queries = receivers.answering<Omit<TransportSecurityReader, 'close'>>(transportSecurityQueries);
   return {
-    contents: openContentReader(url),
+    contents: openContentReader(url, readForMs),
     transportSecurity: { ...queries, close: () => void receivers.close() },
   };
 }
 
 /** What they read does not change as long as its message is on its way. */
 const COURIER = { applicationName: 'postrider-courier', maxConnections: 1, inTransactions: false };
-/** A message that can't be read is parked for people, so a failover must not look like one. */
+/** So long a failover of the database is not noticed; after that, what was to be sent goes back to the queue. */
 const READ_FOR_MS = 60 * SECOND_MS;
 const READ_AGAIN_MS = SECOND_MS;
 
-function openContentReader(url: string): ContentReader {
+function openContentReader(url: string, readForMs: number): ContentReader {
   const reader = new Reader(url, COURIER);
-  const { readSome, ...others } = reader.answering<Omit<ContentReader, 'close'>>(contentQueries);
+  const { readSome, attachments, piece } = reader.answering<Omit<ContentReader, 'close'>>(contentQueries);
   let closed = false;
-  const patiently = async (messageIds: readonly string[]): Promise<ContentResult[]> => {
-    for (const until = performance.now() + READ_FOR_MS; ; await pause(READ_AGAIN_MS)) {
+  const patiently = async <T>(read: () => Promise<T>): Promise<T> => {
+    for (const until = performance.now() + readForMs; ; await pause(READ_AGAIN_MS)) {
       try {
-        return await readSome(messageIds);
+        return await read();
       } catch (error) {
-        if (!closed && performance.now() < until) continue;
-        const reason = `the stored message cannot be read: ${describeError(error)}`;
-        return messageIds.map(() => ({ kind: 'unreadable', reason }));
+        if (closed || !isAway(error)) throw error;
+        if (performance.now() >= until) throw new Unavailable(describeError(error), { cause: error });
       }
     }
   };
+  const some = async (messageIds: readonly string[]): Promise<ContentResult[]> => {
+    try {
+      return await patiently(() => readSome(messageIds));
+    } catch (error) {
+      const kind = error instanceof Unavailable ? 'unavailable' : 'unreadable';
+      const reason = `the stored message cannot be read: ${describeError(error)}`;
+      return messageIds.map(() => ({ kind, reason }));
+    }
+  };
   return {
-    ...others,
-    read: async (messageId) => (await patiently([messageId]))[0]!,
-    readSome: patiently,
+    read: async (messageId) => (await some([messageId]))[0]!,
+    readSome: some,
+    attachments: (tenantId, submissionId) => patiently(() => attachments(tenantId, submissionId)),
+    piece: (wanted) => patiently(() => piece(wanted)),
     close() {
       closed = true;
       void reader.close();
     },
   };
+}
+
+/** The database or the way to it, and not what was asked. */
+function isAway(error: unknown): boolean {
+  return error instanceof Fault && error.cause !== undefined && isOutage(error.cause);
 }
 
 /** Null: Postrider has no tables in the database yet. */

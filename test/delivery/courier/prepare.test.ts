@@ -5,7 +5,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js';
 import { simpleParser } from 'mailparser';
 import t from 'tap';
-import { Fault } from '../../../src/base/errors.ts';
+import { Fault, Unavailable } from '../../../src/base/errors.ts';
 import { IdSource } from '../../../src/base/ids.ts';
 import { Vault } from '../../../src/base/vault.ts';
 import { messageSource, SharedBodies } from '../../../src/delivery/courier/compose-message.ts';
@@ -45,6 +45,7 @@ class StubReader implements ContentReader {
   /** Of every written mail. */
   pieces: Buffer[] = [];
   readonly piecesRead: number[] = [];
+  isAway = false;
   readonly #contents: Map<string, MessageContent>;
 
   constructor(contents: MessageContent[]) {
@@ -62,6 +63,7 @@ class StubReader implements ContentReader {
   }
 
   async attachments(): Promise<[]> {
+    if (this.isAway) throw new Unavailable('the database is away');
     return [];
   }
 
@@ -252,6 +254,13 @@ t.test('a message that cannot be composed stops nobody', async (t) => {
   const prepare = prepareFrom(new StubReader(contents));
   t.match(await prepare(batch, 0), { kind: 'unreadable', reason: /cannot be composed.*address/ });
   t.equal((await prepare(batch, 1)).kind, 'ready');
+});
+
+t.test('a message whose attachments cannot be read now can be composed later', async (t) => {
+  const one = content({ attachments: 1 });
+  const reader = new StubReader([one]);
+  reader.isAway = true;
+  t.match(await prepareFrom(reader)([one.messageId], 0), { kind: 'unavailable', reason: /the database is away/ });
 });
 
 const WRITTEN_HEADER = [

@@ -24,6 +24,8 @@ interface Setting {
   onOpen?(session: SmtpSession): void;
   /** The body of a message that is read while it is sent. */
   piecesOf?(id: string): MessagePieces | undefined;
+  /** Of these nothing can be read now. */
+  unavailable?: string[];
   stages?: StageTimes;
   onInbox?(inbox: OrderInbox): void;
 }
@@ -49,6 +51,7 @@ async function deliver(t: Test, ids: string[], scripts: PeerScript[], setting: S
     prepare: async (batch, index): Promise<Prepared> => {
       const id = batch.messageIds[index]!;
       prepared.push(id);
+      if (setting.unavailable?.includes(id)) return { kind: 'unavailable', reason: 'the database is away' };
       const pieces = setting.piecesOf?.(id);
       return {
         kind: 'ready',
@@ -370,6 +373,15 @@ t.test(
     }
   },
 );
+
+t.test('what cannot be read now goes back to the queue with all that follows, and says why', async (t) => {
+  const { reports } = await deliver(t, ['m1', 'm2', 'm3'], [inTurn(1)], { unavailable: ['m2'] });
+  t.same(resultsOf(reports), ['m1 accepted in turn', 'untried m2,m3']);
+  t.match(
+    reports.filter(({ kind }) => kind === 'untried'),
+    [{ reason: 'the database is away' }],
+  );
+});
 
 t.test('with traces, a result has the times of its stages, and without them nothing more', async (t) => {
   const script: PeerScript = async (c) => {
