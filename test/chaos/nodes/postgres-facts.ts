@@ -15,8 +15,8 @@ export async function countOpenWork(cluster: Cluster): Promise<OpenWork> {
   return row!;
 }
 
-/** Why messages wait that should have come to rest. */
-export async function describeWaiting(cluster: Cluster): Promise<string[]> {
+/** Why messages wait that should have come to rest, and what `said` knows of each. */
+export async function describeWaiting(cluster: Cluster, said: (messageId: string) => string[]): Promise<string[]> {
   const rows = await rowsOf<Record<string, unknown>>(
     cluster,
     `SELECT ${UUID('m.id')} AS id, m.state, m.attempts::int, round(m.due_at / 1000.0 - extract(epoch FROM now())) AS "dueInSeconds",
@@ -27,7 +27,7 @@ export async function describeWaiting(cluster: Cluster): Promise<string[]> {
      FROM postrider.messages m LEFT JOIN postrider.lanes l ON l.id = m.lane LEFT JOIN postrider.slots s ON s.slot = l.slot
      WHERE m.finished_at IS NULL LIMIT 10`,
   );
-  return rows.map((row) => `waits: ${JSON.stringify(row)}`);
+  return rows.flatMap((row) => [`waits: ${JSON.stringify(row)}`, ...said(String(row.id))]);
 }
 
 export async function hastenWebhooks(cluster: Cluster): Promise<void> {

@@ -23,7 +23,7 @@ import { Cluster } from './cluster.ts';
 import { carryOut, cutsOff, describeFault, type Fault, faultsOf } from './faults.ts';
 import { FeedReader } from './feed-reader.ts';
 import type { History } from './history.ts';
-import { Machines, startMachine } from './machine.ts';
+import { type Machine, Machines, startMachine } from './machine.ts';
 import { countOpenWork, describeWaiting, eventsInOrder, hastenWebhooks, oddSums, readFacts } from './postgres-facts.ts';
 import { Watch } from './watch.ts';
 
@@ -80,6 +80,7 @@ const MACHINES = 3;
 const CLIENTS = 6;
 const PACE_MS = 500;
 const LONGEST_QUIET_MS = 2500;
+const LINES_SAID = 6;
 const MASTER_KEY = Buffer.alloc(32, 7).toString('base64');
 
 interface Stage {
@@ -179,13 +180,21 @@ async function settleAll(
     hastenWebhooks: () => hastenWebhooks(cluster),
     async stop() {
       if (++lives === 2) await readOn();
-      const waiting = await describeWaiting(cluster);
+      const waiting = await describeWaiting(cluster, (messageId) =>
+        machines.all.flatMap((one) => saidBy(one, messageId)),
+      );
       return [...waiting, ...(await Promise.all(machines.all.map(({ daemon }) => stopped(daemon)))).flat()];
     },
     async start() {
       for (const machine of machines.all) machine.daemon = await machine.postrider.serve();
     },
   });
+}
+
+/** The last that a machine's daemons have logged about a message. */
+function saidBy({ name, postrider }: Machine, messageId: string): string[] {
+  const lines = postrider.everythingLogged.split('\n').filter((line) => line.includes(messageId));
+  return lines.slice(-LINES_SAID).map((line) => `  ${name} logged: ${line}`);
 }
 
 async function sweptFacts({ cluster, sender }: Stage): Promise<Facts> {
