@@ -176,10 +176,11 @@ export class SlotKeeper {
   }
 
   async #handOver(at: number): Promise<void> {
-    const { store, log } = this.#kit;
+    const { store, ownership, log } = this.#kit;
     for (const [slot, since] of this.#leaving) {
       if (at - since < LONGEST_HANDOVER_MS && !(await store.owners.isSlotIdle(slot))) continue;
       await store.owners.letGoOfSlots([this.#held.get(slot)!]);
+      ownership.handOver(slot);
       this.#held.delete(slot);
       this.#leaving.delete(slot);
       log.info({ slot }, 'slot handed over');

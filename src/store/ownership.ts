@@ -12,6 +12,8 @@ export interface OwnershipListener {
 
 export class Ownership {
   readonly #owners: Map<number, Owner>;
+  /** Slots that are this process's until they are handed over; nothing new begins there. */
+  readonly #leaving = new Map<number, Owner>();
   readonly #listeners: OwnershipListener[] = [];
   /** Null: what it holds is its own until its process ends. */
   readonly lease: LeaseEnd | null;
@@ -36,6 +38,16 @@ export class Ownership {
     return this.#isOver() ? null : (this.#owners.get(slot) ?? null);
   }
 
+  /** Its own, or being handed over. Null: another node's. */
+  holderOf(slot: number): Owner | null {
+    return this.#isOver() ? null : (this.#owners.get(slot) ?? this.#leaving.get(slot) ?? null);
+  }
+
+  /** With those that are being handed over. */
+  get heldSlots(): readonly number[] {
+    return this.#isOver() ? [] : [...this.#owners.keys(), ...this.#leaving.keys()];
+  }
+
   /** Where new work goes: one of its own in turn, else one of another node's. */
   slotForNew(): number {
     const own = this.slots;
@@ -54,16 +66,29 @@ export class Ownership {
 
   gain(owners: readonly Owner[]): void {
     const gained = owners.filter(({ slot, epoch }) => this.#owners.get(slot)?.epoch !== epoch);
-    for (const owner of gained) this.#owners.set(owner.slot, owner);
+    for (const owner of gained) {
+      this.#owners.set(owner.slot, owner);
+      this.#leaving.delete(owner.slot);
+    }
     if (gained.length > 0) for (const listener of this.#listeners) listener.gained?.(gained.map(({ slot }) => slot));
   }
 
   /** Nothing new begins there; what has begun goes on to its end. */
   leave(slots: readonly number[]): void {
-    for (const slot of slots) this.#owners.delete(slot);
+    for (const slot of slots) {
+      const owner = this.#owners.get(slot);
+      if (owner) this.#leaving.set(slot, owner);
+      this.#owners.delete(slot);
+    }
+  }
+
+  /** Another node may have it from now on. */
+  handOver(slot: number): void {
+    this.#leaving.delete(slot);
   }
 
   lose(slots: readonly number[]): void {
+    for (const slot of slots) this.#leaving.delete(slot);
     const lost = slots.filter((slot) => this.#owners.delete(slot));
     if (lost.length > 0) this.lease?.noteLoss();
     if (lost.length > 0) for (const listener of this.#listeners) listener.lost?.(lost);

@@ -54,8 +54,36 @@ async function open(t: Test) {
     const { messages } = await hand.queue.claim(lane, 10, times);
     return messages.find((message) => message.id === id)!;
   };
-  return { bench, clock, sweeper, hand, disk, inFlight, take, noticed, file, domain };
+  return { bench, clock, sweeper, hand, disk, inFlight, take, noticed, file, domain, ownership };
 }
+
+t.test('also in a slot that is being handed over, which waits for it', async (t) => {
+  const { bench, clock, sweeper, hand, disk, take, ownership } = await open(t);
+  const message = await take('a@x.test');
+  disk.broken = true;
+  await t.rejects(hand.queue.release([untried(message)], clock.at));
+  const { slot } = message.owner;
+  ownership.leave([slot]);
+  await sweeper.sweep();
+  t.equal(await bench.store.owners.isSlotIdle(slot), false);
+  clock.at += MINUTE_MS;
+  await sweeper.sweep();
+  t.match(await bench.message(message.id), { state: 'deferred', ambiguous: true });
+  t.equal(await bench.store.owners.isSlotIdle(slot), true);
+});
+
+t.test('not in a slot that has been handed over', async (t) => {
+  const { bench, clock, sweeper, hand, disk, take, ownership } = await open(t);
+  const message = await take('a@x.test');
+  disk.broken = true;
+  await t.rejects(hand.queue.release([untried(message)], clock.at));
+  ownership.leave([message.owner.slot]);
+  ownership.handOver(message.owner.slot);
+  await sweeper.sweep();
+  clock.at += MINUTE_MS;
+  await sweeper.sweep();
+  t.match(await bench.message(message.id), { state: 'sending' });
+});
 
 t.test('a message whose session is gone waits again, and not before that is certain', async (t) => {
   const { bench, clock, sweeper, hand, disk, take, noticed } = await open(t);

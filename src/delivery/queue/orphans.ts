@@ -12,7 +12,7 @@ import type { LaneNotice } from '../../store/submissions.ts';
 
 interface OrphanFinderKit {
   store: Pick<Store, 'queue'>;
-  /** It looks in these slots. */
+  /** It looks in these slots, also while they are handed over: what is marked there is waited for. */
   ownership: Ownership;
   inFlight: Pick<MessagesInFlight, 'has'>;
   clock: Clock;
@@ -58,7 +58,7 @@ export class OrphanFinder {
     for await (const mark of this.#notInFlight()) {
       const known = this.#suspects.get(mark.id);
       const since = known?.attempt === mark.attempt ? known.since : now;
-      const owner = ownership.of(mark.slot);
+      const owner = ownership.holderOf(mark.slot);
       if (owner && now - since >= ORPHAN_AFTER_MS)
         orphans.push({ id: mark.id, claim: claimOf({ owner, attempt: mark.attempt }) });
       else suspects.set(mark.id, { attempt: mark.attempt, since });
@@ -73,7 +73,7 @@ export class OrphanFinder {
   async *#notInFlight(): AsyncGenerator<SendingMark> {
     const { store, ownership, inFlight } = this.#kit;
     for (let after: string | null = null; ; ) {
-      const marks: SendingMark[] = await store.queue.listSending(ownership.slots, after, MARKS_PER_QUERY);
+      const marks: SendingMark[] = await store.queue.listSending(ownership.heldSlots, after, MARKS_PER_QUERY);
       for (const mark of marks) if (!inFlight.has(mark.id)) yield mark;
       if (marks.length < MARKS_PER_QUERY) return;
       after = marks.at(-1)!.id;

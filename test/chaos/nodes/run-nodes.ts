@@ -81,6 +81,7 @@ const CLIENTS = 6;
 const PACE_MS = 500;
 const LONGEST_QUIET_MS = 2500;
 const LINES_SAID = 6;
+const STILLNESS_MS = 130_000;
 const MASTER_KEY = Buffer.alloc(32, 7).toString('base64');
 
 interface Stage {
@@ -175,7 +176,7 @@ async function settleAll(
 ): Promise<string[]> {
   let lives = 0;
   return settle({
-    ...{ reporter, endpoints },
+    ...{ reporter, endpoints, stillnessMs: STILLNESS_MS },
     openWork: () => countOpenWork(cluster),
     hastenWebhooks: () => hastenWebhooks(cluster),
     async stop() {
