@@ -41,7 +41,7 @@ const SUBMISSION = `
   WHERE s.tenant_id = +? AND s.id = +?`;
 
 /** A slow session holds what was read ahead for minutes, and a thread has hundreds of sessions. */
-const READ_AHEAD = { bytes: 64 * 1024, messages: 100 };
+const READ_AHEAD = { bytes: 64 * 1024, submissions: 16, messages: 100 };
 
 type SubmissionContent = Omit<MessageContent, 'messageId' | 'tenantId' | 'submissionId' | 'to' | 'createdAt'>;
 type SubmissionResult = { kind: 'content'; content: SubmissionContent } | Unreadable;
@@ -93,7 +93,7 @@ function howMany(found: readonly FoundMessage[]): number {
   let bytes = 0;
   for (const [index, { row }] of found.entries()) {
     if (!row || submissions.has(submissionOf(row))) continue;
-    if (bytes >= READ_AHEAD.bytes) return index;
+    if (bytes >= READ_AHEAD.bytes || submissions.size === READ_AHEAD.submissions) return index;
     submissions.add(submissionOf(row));
     bytes += row.size as number;
   }
