@@ -19,6 +19,24 @@ export const contentCases = {
     t.match(await reader.readSome(batch), [{ kind: 'unreadable', reason: /cannot be read/ }], 'never an exception');
   },
 
+  'a batch of many small submissions is read in portions, and none is left out': async (t: Test, bench: Bench) => {
+    const { domain } = await bench.sender('acme.test');
+    const batch: string[] = [];
+    for (let index = 0; index < 40; index++) {
+      const { receipt } = await bench.accept(domain, [`a${index}@x.test`]);
+      batch.push(...receipt.messageIds);
+    }
+    const reader = bench.openContents();
+    const read: unknown[] = [];
+    while (read.length < batch.length) {
+      const some = await reader.readSome(batch.slice(read.length));
+      t.ok(some.length > 0 && some.length < batch.length, `${some.length} of ${batch.length}`);
+      read.push(...some.map((result) => result.kind === 'content' && result.content.messageId));
+    }
+    t.strictSame(read, batch);
+    reader.close();
+  },
+
   'the recipients of a submission share what they have in common, however much it is': async (
     t: Test,
     bench: Bench,
