@@ -1,5 +1,5 @@
-// One connection to PostgreSQL. Only this file and what it is made of (prepared.ts, copy-in.ts) know `pg`. Statements are sent without
-// waiting for the answers to those before them. A connection that has not answered for a while is ended: the server's
+// One connection to PostgreSQL. Only this file and what it is made of (prepared.ts, copy-in.ts) know `pg`. Statements are sent
+// without waiting for the answers to those before them. A connection that has not answered for a while is ended: the server's
 // machine may be gone, and TCP would wait for many minutes.
 import { Socket } from 'node:net';
 import { Client, type QueryResult } from 'pg';
@@ -35,11 +35,9 @@ const ENDLESS_MS = 2 ** 31 - 1;
  * statement is planned once, and not at each use: that was a fifth of the server's time for a message.
  */
 const PLANNING = [
-  ...['enable_seqscan=off', 'enable_bitmapscan=off', 'enable_hashjoin=off', 'enable_mergejoin=off'],
-  ...['random_page_cost=1.1', 'plan_cache_mode=force_generic_plan'],
-]
-  .map((setting) => `-c ${setting}`)
-  .join(' ');
+  '-c enable_seqscan=off -c enable_bitmapscan=off -c enable_hashjoin=off -c enable_mergejoin=off',
+  '-c random_page_cost=1.1 -c plan_cache_mode=force_generic_plan',
+].join(' ');
 
 export interface ConnectionTerms {
   /** Shown in pg_stat_activity. */
