@@ -1,7 +1,7 @@
 // What was read about tenants, their keys, domains, webhooks and lanes: read at every call, changed rarely. It holds as
 // long as the row `config_version` has the same number, which every verb of the kind `write` raises in its transaction.
-// A transaction has a view of its own: what it saw counts for others only if nothing was cleared since it began, since
-// its snapshot may be older than that; and what it wrote counts only after its commit.
+// A transaction has a view of its own: it shares what is held only while that has the number of its own snapshot, since
+// others may see a later one meanwhile; and what it wrote counts only after its commit.
 import { performance } from 'node:perf_hooks';
 
 // Some 500 bytes each. One entry more clears the cache, and it fills again.
@@ -22,7 +22,6 @@ export class ConfigCache {
   readonly #found = new Map<string, unknown>();
   #version = -1;
   #checkedAt = Number.NEGATIVE_INFINITY;
-  #era = 0;
 
   get isOld(): boolean {
     return performance.now() - this.#checkedAt >= MAX_AGE_MS;
@@ -34,7 +33,7 @@ export class ConfigCache {
     this.#checkedAt = Math.max(this.#checkedAt, askedAt);
     if (version === this.#version) return;
     this.#version = version;
-    this.#clear();
+    this.#found.clear();
   }
 
   /** Another node has changed something: the next read asks. */
@@ -42,27 +41,26 @@ export class ConfigCache {
     this.#checkedAt = Number.NEGATIVE_INFINITY;
   }
 
-  /** Of a transaction that begins now. */
-  view(): CacheView {
-    const era = this.#era;
+  /** Of a transaction that read this number, or that has no snapshot yet. */
+  view(version = this.#version): CacheView {
+    const isShared = () => version === this.#version;
     return {
-      get: (name) => this.#found.get(name),
+      get: (name) => (isShared() ? this.#found.get(name) : undefined),
       set: (name, found) => {
-        if (era === this.#era) this.#keep(name, found);
+        if (isShared()) this.#keep(name, found);
       },
     };
   }
 
   /** Of a group, whose own rows nobody else may see yet. */
-  groupView(): CacheView & { committed(): void } {
-    const era = this.#era;
+  groupView(version: number): CacheView & { committed(): void } {
+    const shared = this.view(version);
     const own = new Map<string, unknown>();
     return {
-      get: (name) => own.get(name) ?? this.#found.get(name),
+      get: (name) => own.get(name) ?? shared.get(name),
       set: (name, found) => void own.set(name, found),
       committed: () => {
-        if (era !== this.#era) return;
-        for (const [name, found] of own) this.#keep(name, found);
+        for (const [name, found] of own) shared.set(name, found);
       },
     };
   }
@@ -70,10 +68,5 @@ export class ConfigCache {
   #keep(name: string, found: unknown): void {
     if (this.#found.size >= MAX_ENTRIES) this.#found.clear();
     this.#found.set(name, found);
-  }
-
-  #clear(): void {
-    this.#era++;
-    this.#found.clear();
   }
 }

@@ -77,8 +77,7 @@ export class ReadPool {
     const lender = { take: () => this.#take(), giveBack: (one: Session) => this.#giveBack(one) };
     const transaction = new ReadTransaction(lender, this.#inTransactions);
     try {
-      if (this.#cache?.isOld) await transaction.check(this.#cache);
-      if (this.#cache) transaction.cache = this.#cache.view();
+      if (this.#cache) transaction.cache = await this.#view(transaction, this.#cache);
       const answer = await runner.run(work, transaction);
       transaction.end('COMMIT');
       return answer;
@@ -86,6 +85,10 @@ export class ReadPool {
       transaction.end('ROLLBACK', isOutdatedPlan(error));
       throw error;
     }
+  }
+
+  async #view(transaction: ReadTransaction, cache: ConfigCache): Promise<CacheView> {
+    return cache.isOld ? cache.view(await transaction.check(cache)) : cache.view();
   }
 
   async #take(): Promise<Session> {
@@ -134,10 +137,13 @@ class ReadTransaction implements Scope {
     return (await this.#begun).send(statement, values, rows);
   };
 
-  async check(cache: ConfigCache): Promise<void> {
+  /** Tells the cache which number its snapshot has, and returns it. */
+  async check(cache: ConfigCache): Promise<number> {
     const askedAt = performance.now();
     const { rows } = await this.send(READ_VERSION, [], 'arrays');
-    cache.see((rows as number[][])[0]![0]!, askedAt);
+    const version = (rows as number[][])[0]![0]!;
+    cache.see(version, askedAt);
+    return version;
   }
 
   /** Nobody waits for it: what was read is committed already. */

@@ -54,12 +54,14 @@ export class WriteTransaction {
   readonly #session: Session;
   readonly #connection: PostgresConnection;
   readonly #number: string;
+  /** Of what is cached, in its snapshot. */
+  readonly version: number;
   #statements = STATEMENTS_AROUND;
 
-  private constructor(session: Session, connection: PostgresConnection, number: string) {
+  private constructor(session: Session, connection: PostgresConnection, opened: [string, number]) {
     this.#session = session;
     this.#connection = connection;
-    this.#number = number;
+    [this.#number, this.version] = opened;
   }
 
   static async begin(session: Session, cache: ConfigCache, takesTurn: boolean): Promise<WriteTransaction> {
@@ -73,9 +75,9 @@ export class WriteTransaction {
       throw error;
     });
     const { rows } = await opened;
-    const [number, version] = (rows as [string, number][])[0]!;
-    cache.see(version, askedAt);
-    return new WriteTransaction(session, connection, number);
+    const transaction = new WriteTransaction(session, connection, (rows as [string, number][])[0]!);
+    cache.see(transaction.version, askedAt);
+    return transaction;
   }
 
   send(statement: Statement, values: unknown[], rows: 'objects' | 'arrays'): Promise<Answer> {

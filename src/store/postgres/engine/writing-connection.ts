@@ -215,7 +215,7 @@ export class WritingConnection {
   async #runIn(transaction: WriteTransaction, rounds: Verb[][]): Promise<Outcome> {
     const { runner, cache, onCommitted } = this.#parts;
     const changesConfig = rounds[0]![0]!.kind === 'write';
-    const group = changesConfig ? null : cache.groupView();
+    const group = changesConfig ? null : cache.groupView(transaction.version);
     const view: CacheView = group ?? NO_CACHE;
     const sums = new GroupSums();
     const scope = newScope({ send: transaction.send.bind(transaction), cache: view, sums });
