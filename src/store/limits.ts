@@ -1,5 +1,5 @@
-// Contract: limits that hold over all nodes that share a store: how often keys may call, and how often people may try to
-// sign in or make the service send mail. Keys of throttles are hashes of what they count for.
+// Contract: limits that hold over all nodes that share a store: how often keys may call, how much may be sent, and how often
+// people may try to sign in or make the service send mail. Keys of throttles are hashes of what they count for.
 
 import type { ThrottleRule } from '../base/throttle-rule.ts';
 
@@ -18,6 +18,36 @@ export interface CallBucketStore {
   spendCalls(spendings: readonly Spending[]): Promise<number[]>;
   /** Erases up to `limit` buckets that are full; returns how many. */
   eraseFullBuckets(limit: number): Promise<number>;
+}
+
+/** A node wants to send more under a limit. */
+export interface PortionWish {
+  /** What is limited. */
+  subject: string;
+  /** So many messages within so long. */
+  limit: number;
+  spanMs: number;
+  wanted: number;
+  /** Of what it took earlier: what it will not send after all. */
+  returned: number;
+}
+
+export interface Portion {
+  granted: number;
+  /** Taken by all nodes within the span, this portion included. */
+  taken: number;
+  /** When more can be taken, by the store's clock; 0: now. */
+  freeInMs: number;
+}
+
+export interface PortionStore {
+  /**
+   * All nodes together get no more than the limit within the span. What is granted counts from now on, whenever it is sent.
+   * A span is counted in sixtieths: a portion can count for one of them longer. No subject may be named twice.
+   */
+  takePortions(wishes: readonly PortionWish[]): Promise<Portion[]>;
+  /** Erases up to `limit` counts that are older than their span; returns how many. */
+  erasePortions(limit: number): Promise<number>;
 }
 
 export interface Gate {

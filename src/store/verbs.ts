@@ -142,6 +142,8 @@ export const VERBS = {
   limits: {
     spendCalls: 'mail',
     eraseFullBuckets: 'mail',
+    takePortions: 'mail',
+    erasePortions: 'mail',
     takeAttempt: 'mail',
     settleAttempt: 'mail',
     forgottenBeyond: 'read',

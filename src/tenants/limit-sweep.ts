@@ -1,4 +1,5 @@
-// Erases what limits no longer need: buckets that are full, and attempts that are forgotten. Of attempts no more than a
+// Erases what limits no longer need: buckets that are full, portions that no longer count, and attempts that are forgotten.
+// Of attempts no more than a
 // number are kept, those that would be forgotten first go first: so an attacker with many addresses can end a wait early,
 // which takes as many attempts, but can't fill the disk.
 import { type Clock, HOUR_MS } from '../base/clock.ts';
@@ -8,7 +9,7 @@ import type { StoreVerbs } from '../store/store.ts';
 export type SweptStore = StoreVerbs<{ limits: 'forgottenBeyond' | 'eraseAttempts' }>;
 
 interface SweepKit {
-  store: SweptStore & StoreVerbs<{ limits: 'eraseFullBuckets' }>;
+  store: SweptStore & StoreVerbs<{ limits: 'eraseFullBuckets' | 'erasePortions' }>;
   clock: Clock;
 }
 
@@ -32,7 +33,8 @@ export function limitsTimer({ store, clock }: SweepKit): TimerSpec {
     async run() {
       const attempts = await sweepAttempts({ store, clock });
       const buckets = await inBatches((limit) => store.limits.eraseFullBuckets(limit));
-      return `${attempts + buckets} erased`;
+      const portions = await inBatches((limit) => store.limits.erasePortions(limit));
+      return `${attempts + buckets + portions} erased`;
     },
   };
 }

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { Test } from 'tap';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../src/base/clock.ts';
 import type { ThrottleRule } from '../../../src/base/throttle-rule.ts';
-import type { Gate } from '../../../src/store/limits.ts';
+import type { Gate, PortionWish } from '../../../src/store/limits.ts';
 import { type Bench, T0 } from './harness.ts';
 
 const RULE: ThrottleRule = {
@@ -16,6 +16,8 @@ const RULE: ThrottleRule = {
 export function gate(name: string, change: Partial<ThrottleRule> = {}): Gate {
   return { key: createHash('sha256').update(name).digest(), rule: { ...RULE, ...change } };
 }
+
+const WISH: PortionWish = { subject: 'tenant a', limit: 10, spanMs: HOUR_MS, wanted: 4, returned: 0 };
 
 export const limitCases = {
   'what calls cost adds up, and a bucket fills again by the clock of the store': async (t: Test, bench: Bench) => {
@@ -45,6 +47,44 @@ export const limitCases = {
     t.equal(await limits.eraseFullBuckets(10), 1);
     t.equal(await limits.eraseFullBuckets(10), 0);
     t.ok((await limits.spendCalls([{ id, costMs: 0 }]))[0]! > HOUR_MS, 'the other one is as it was');
+  },
+
+  'portions of a limit add up to it, and what is given back can be taken again': async (t: Test, bench: Bench) => {
+    const { limits } = bench.store;
+    const take = async (change: Partial<PortionWish> = {}) => (await limits.takePortions([{ ...WISH, ...change }]))[0]!;
+    t.strictSame(await take(), { granted: 4, taken: 4, freeInMs: 0 });
+    t.strictSame(await take(), { granted: 4, taken: 8, freeInMs: 0 });
+    const last = await take();
+    t.strictSame([last.granted, last.taken], [2, 10], 'no more than is left');
+    t.ok(last.freeInMs > HOUR_MS - MINUTE_MS && last.freeInMs <= HOUR_MS + MINUTE_MS, `free in ${last.freeInMs} ms`);
+    t.equal((await take()).granted, 0);
+    t.strictSame(await take({ wanted: 0, returned: 3 }), { granted: 0, taken: 7, freeInMs: 0 });
+    t.equal((await take({ wanted: 9 })).granted, 3);
+    t.equal((await take({ wanted: 9, returned: 1 })).granted, 1, 'at once');
+    t.equal((await take({ limit: 11 })).granted, 1, 'a limit that was raised');
+    t.strictSame((await take({ limit: 5, wanted: 1 })).granted, 0, 'or lowered');
+    t.equal((await take({ limit: 5, wanted: 0, returned: 99 })).taken, 0, 'never below nothing');
+  },
+
+  'each subject has portions of its own': async (t: Test, bench: Bench) => {
+    const { limits } = bench.store;
+    const wishes = ['tenant a', 'tenant b', 'group a'].map((subject, at) => ({ ...WISH, subject, wanted: at + 8 }));
+    const granted = (await limits.takePortions(wishes)).map((portion) => portion.granted);
+    t.strictSame(granted, [8, 9, 10], 'in the order of the question');
+    const again = (await limits.takePortions(wishes.toReversed())).map((portion) => portion.granted);
+    t.strictSame(again, [0, 1, 2]);
+    t.strictSame(await limits.takePortions([]), []);
+  },
+
+  'a portion counts for its span, and is erased after it': async (t: Test, bench: Bench) => {
+    const { limits } = bench.store;
+    const short = { ...WISH, subject: 'short', spanMs: 60, wanted: 10 };
+    await limits.takePortions([short, { ...short, subject: 'other' }, WISH]);
+    while ((await limits.takePortions([short]))[0]!.granted < 10);
+    while ((await limits.erasePortions(1)) === 0);
+    while ((await limits.erasePortions(10)) === 0);
+    t.equal(await limits.erasePortions(10), 0);
+    t.equal((await limits.takePortions([WISH]))[0]!.taken, 8, 'the other one is as it was');
   },
 
   'some attempts are free, then each waits longer': async (t: Test, bench: Bench) => {

@@ -540,6 +540,15 @@ CREATE TABLE second_factors (
  confirmed_at INTEGER
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE sent_portions (
+ subject TEXT NOT NULL,
+ gone_at INTEGER NOT NULL,
+ messages INTEGER NOT NULL,
+ PRIMARY KEY (subject, gone_at)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX sent_portions_gone ON sent_portions (gone_at);
+
 CREATE TABLE service_figures (
  hour INTEGER NOT NULL,
  source TEXT NOT NULL,

@@ -474,6 +474,9 @@ async function limits(walk: Walk): Promise<void> {
   walk.same(await limits.eraseAttempts(walk.now + DAY_MS, 10), 1, 'eraseAttempts');
   walk.same((await limits.spendCalls([{ id: walk.id(), costMs: 0 }])).length, 1, 'spendCalls');
   walk.same(await limits.eraseFullBuckets(10), 1, 'eraseFullBuckets');
+  const wish = { subject: 'walk', limit: 3, spanMs: HOUR_MS, wanted: 5, returned: 3 };
+  walk.same((await limits.takePortions([wish]))[0]!.granted, 3, 'takePortions');
+  walk.same(await limits.erasePortions(10), 0, 'erasePortions');
 }
 
 export const otherSteps: readonly Step[] = [

@@ -39,6 +39,11 @@ export function acceptVerbs({ bench, samples }: Asked): HotVerbs {
     noteKeyUses: () => store.keys.noteKeyUses([{ keyId: idOf('key 0'), at: T0 }]),
     findVerifiedDomain: () => store.domains.findVerifiedDomain(BIG_TENANT, 'sender0.test'),
     spendCalls: () => store.limits.spendCalls([{ id: idOf('bucket 7'), costMs: 10 }]),
+    takePortions: () =>
+      store.limits.takePortions([
+        { subject: 'tenant 7', limit: 1e9, spanMs: HOUR_MS, wanted: 5, returned: 1 },
+        { subject: 'group 8', limit: 1e9, spanMs: HOUR_MS, wanted: 5, returned: 0 },
+      ]),
     takeAttempt: () => store.limits.takeAttempt([gate('one')], T0),
     cancel: async () => {
       const [id] = samples.scheduled;

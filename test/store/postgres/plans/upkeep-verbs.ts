@@ -88,6 +88,7 @@ export function upkeepVerbs({ bench }: Asked): HotVerbs {
     forgetTagFigures: () => store.figures.forgetTagFigures({ hours: SPAN.fromHour, days: SPAN.fromHour }, 10),
     forgetServiceFigures: () => store.figures.forgetServiceFigures(SPAN.fromHour, 10),
     eraseFullBuckets: () => store.limits.eraseFullBuckets(10),
+    erasePortions: () => store.limits.erasePortions(10),
     eraseAttempts: () => store.limits.eraseAttempts(T0 + 1000, 10),
     forgottenBeyond: () => store.limits.forgottenBeyond(100),
     forgetSourceUsage: () => store.sources.forgetSourceUsage(Math.floor(BEGIN / (24 * HOUR_MS)) + 3, 10),
