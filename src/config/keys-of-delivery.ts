@@ -96,7 +96,10 @@ export const DELIVERY_KEYS = {
         default: 0,
         min: 0,
         max: 10_000_000,
-        doc: ['Messages per destination and minute; 0 is unlimited, because few receivers have such a limit.'],
+        doc: [
+          'Messages per destination and minute; 0 is unlimited, because few receivers have such a limit. Of',
+          'several daemons on one database, each has this limit: receivers count by address.',
+        ],
       },
       provider_limits_file: {
         type: 'path',

@@ -112,8 +112,8 @@ export const SERVICE_KEYS = {
         min: 0,
         max: 100_000_000,
         doc: [
-          "Paces a tenant's delivery per tier: messages over the limit are queued, never rejected. 0 is",
-          'unlimited.',
+          "Paces a tenant's delivery per tier, over all daemons: messages over the limit are queued, never",
+          'rejected. 0 is unlimited.',
         ],
       },
       keys_per_tenant: {

@@ -4,6 +4,7 @@ import type { Config } from '../config/keys.ts';
 import { sourcePool } from '../config/source-address.ts';
 import { type Delivery, type DeliveryKit, startDelivery } from '../delivery/delivery.ts';
 import type { EndWatch } from '../delivery/outcome/doubted-bounce.ts';
+import { SharedWindows } from '../delivery/shaping/shared-windows.ts';
 import { shapingSettings } from '../operator/shaping-settings.ts';
 import { createResolver } from '../protocol/dns/resolver.ts';
 import { type RunningWebhooks, startWebhooks, type WebhooksKit } from '../webhooks/start-webhooks.ts';
@@ -69,6 +70,7 @@ export function openDelivery(
     },
     limits: { ...shaping.limits, lingerMs: delivery.linger },
     providers: shaping.providers,
+    shared: foundation.nodes === null ? null : new SharedWindows({ store, clock, log }),
     expiryPeriodMs: MINUTE_MS,
   });
 }

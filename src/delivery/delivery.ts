@@ -49,6 +49,7 @@ import type { Providers } from './shaping/provider-limits.ts';
 import { whatPauses } from './shaping/shaping.ts';
 import type { ShapingLimits } from './shaping/shaping-memory.ts';
 import { Shaping } from './shaping/shaping-state.ts';
+import type { SharedWindows } from './shaping/shared-windows.ts';
 
 export interface DeliveryKit {
   store: Pick<Store, 'queue' | 'transportSecurity' | 'sources' | 'shaping' | 'notices'> &
@@ -83,6 +84,8 @@ export interface DeliveryKit {
   limits: SchedulerKit['limits'] & ShapingLimits;
   /** Large receivers and their limits. */
   providers: Providers;
+  /** Limits that hold over several daemons; missing or null: there is one. */
+  shared?: SharedWindows | null;
   /** The longest cool-down after the first, second, … failure to connect; missing: the retry pauses of messages. */
   coolDownStepsMs?: readonly number[];
   expiryPeriodMs: number;
@@ -124,14 +127,14 @@ export interface Delivery {
 const LAST_WRITES_MS = 2 * SECOND_MS;
 
 export async function startDelivery(kit: DeliveryKit): Promise<Delivery> {
-  const { ownership, journal, clock, ids, random, log, policy, providers, limits, endWatch } = kit;
+  const { ownership, journal, clock, ids, random, log, policy, providers, limits, endWatch, shared = null } = kit;
   const inFlight = new MessagesInFlight();
   const store = inFlight.tracking(kit.store);
   const pool = openCouriers(kit);
   const onLanes = (lanes: LaneNotice[]) => scheduler.notice(lanes);
   const { routes, abortFetches } = openRoutes(kit);
   const retryStepsMs = kit.coolDownStepsMs ?? policy.ladder.stepsMs;
-  const shaping = await Shaping.open({ store, clock, random, log, providers, limits, retryStepsMs });
+  const shaping = await Shaping.open({ store, clock, random, log, providers, limits, retryStepsMs, shared });
   const earliestAttempt = (finding: AttemptResult, dueAt: number) => earliestUnder(shaping, finding, dueAt);
   const results = new ResultWriter({ store, clock, log, journal, onLanes });
   const { onAttempt, onRecorded } = kit;

@@ -199,7 +199,7 @@ t.test('mail of a sender domain that was moved: the tenant or the group is resum
 });
 
 t.test('a recipient domain at a hoster: resumed by its name', async (t) => {
-  const limits = { connections: 2, messagesPerConnection: 5, messagesPerMinute: null };
+  const limits = { connections: 2, messagesPerConnection: 5, messagesPerMinute: null, perService: false };
   const mailboxes = { sameMailboxes: false, ignoredInNames: '', aliasSeparator: null };
   const domains = { customerDomains: true, ownDomains: [], ...mailboxes };
   const big = { id: 'big', mx: ['big.test'], ...limits, ...domains, reason: 'a test' };

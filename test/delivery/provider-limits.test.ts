@@ -70,13 +70,14 @@ mx = ["mx.acme.example"]
 connections = 1
 messages_per_connection = 5
 messages_per_minute = 30
+per = "service"
 reason = "they asked for it"
 `,
   );
   const providers = new Providers(loadProviderLimits(file));
   t.match(providers.byId('google'), { connections: 9, messagesPerConnection: 50, customerDomains: true });
-  t.match(providers.ofHosts(['a.mx.acme.example']), { id: 'acme-hosting', messagesPerMinute: 30 });
-  t.match(providers.byId('yahoo'), { connections: 10 }, 'the others stay');
+  t.match(providers.ofHosts(['a.mx.acme.example']), { id: 'acme-hosting', messagesPerMinute: 30, perService: true });
+  t.match(providers.byId('yahoo'), { connections: 10, perService: false }, 'the others stay');
 });
 
 t.test('every mistake is named, with the provider and the key', async (t) => {
@@ -102,6 +103,8 @@ t.test('every mistake is named, with the provider and the key', async (t) => {
     [`[[provider]]\n${fine}same_mailboxes = 1\n`, /x: same_mailboxes is neither true nor false/],
     [`[[provider]]\n${fine}ignored_in_names = ".a"\n`, /x: ignored_in_names must consist of characters out of/],
     [`[[provider]]\n${fine}alias_separator = "--"\n`, /x: alias_separator must consist of one character out of/],
+    [`[[provider]]\n${fine}messages_per_minute = 1\nper = "node"\n`, /x: per is neither "address" nor "service"/],
+    [`[[provider]]\n${fine}per = "service"\n`, /x: per says for whom messages_per_minute is, which is missing/],
     [`[[provider]]\n${fine}[[provider]]\n${fine}`, /x: is defined twice/],
     ['[[provider]\n', /cannot be used/],
   ];

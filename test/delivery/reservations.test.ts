@@ -16,8 +16,11 @@ function setUp() {
     messagesPerMinute: 20,
     messagesPerHour: () => 8,
   };
-  const memory = new ShapingMemory(limits, new Providers([]), { pauses: [], suspensions: [], groups: [], paces: [] });
-  memory.learnTenant('paced', { status: 'active', statusReason: null, tier: '1k' }, NOW);
+  const memory = new ShapingMemory(
+    { limits, providers: new Providers([]) },
+    { pauses: [], suspensions: [], groups: [], paces: [] },
+  );
+  memory.tenants.learn('paced', { status: 'active', statusReason: null, tier: '1k' }, NOW);
   return new Reservations(memory, { now: () => NOW });
 }
 

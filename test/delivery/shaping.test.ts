@@ -87,6 +87,10 @@ t.test('each reason, in a sentence, with its time and its reach', async (t) => {
       },
     ],
     [
+      { tenant: { ...tenant, pace: { ...paced, sent: 60 } } },
+      { code: 'tenant_paced', reason: /^this daemon asks for its part of the tenant's limit of 100 messages per hour/ },
+    ],
+    [
       { domain: { name: 'd.test', pause: pause('domain', 'd.test'), suspension: null } },
       { code: 'domain_paused', reach: 'lane' },
     ],
@@ -119,7 +123,11 @@ t.test('each reason, in a sentence, with its time and its reach', async (t) => {
     ],
     [
       { group: { ...GROUP, perMinute: { limit: 30, sent: 30, freeAt: NOW + 7 } } },
-      { code: 'messages_per_minute', until: NOW + 7 },
+      { code: 'messages_per_minute', until: NOW + 7, reason: /^30 messages were sent to google within a minute/ },
+    ],
+    [
+      { group: { ...GROUP, perMinute: { limit: 30, sent: 29, freeAt: NOW + 7 } } },
+      { code: 'messages_per_minute', reason: /^this daemon asks for its part of the limit of 30 messages per minute/ },
     ],
     [
       { group: { ...GROUP, open: 5 } },

@@ -26,7 +26,7 @@ function start() {
     messagesPerHour: () => null,
   };
   const empty = { pauses: [], suspensions: [], groups: [], paces: [] };
-  const memory = new ShapingMemory(limits, new Providers([]), empty);
+  const memory = new ShapingMemory({ limits, providers: new Providers([]) }, empty);
   const others = new OthersHolds();
   const take = (pauses: QueuePause[], suspensions: Suspension[]) => others.take(memory, { pauses, suspensions }, NOW);
   return { memory, take };

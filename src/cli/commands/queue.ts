@@ -132,6 +132,7 @@ function showGroup(group: GroupExplanation) {
     connections_allowed: group.ceiling,
     messages_per_connection: group.messagesPerConnection,
     messages_per_minute: group.messagesPerMinute,
+    per: group.perService ? 'service' : 'address',
     lanes_in_line: group.lanes,
     reasons: group.reasons.map(showReason),
     until: optionalTimestamp(group.until),

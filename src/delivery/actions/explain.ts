@@ -48,6 +48,8 @@ export interface GroupExplanation extends ShapingVerdict {
   ceiling: number;
   messagesPerConnection: number;
   messagesPerMinute: number | null;
+  /** Whether all daemons together send no more than that. */
+  perService: boolean;
   /** Lanes in its queue. */
   lanes: number;
   suspensions: Suspension[];
@@ -124,7 +126,8 @@ export class Explainer {
 
   group(name: string): GroupExplanation {
     const { shaping, now } = this.#kit;
-    const { connections: ceiling, provider, messagesPerConnection, messagesPerMinute } = shaping.limitsOf(name);
+    const { connections: ceiling, provider, ...limits } = shaping.limitsOf(name);
+    const { messagesPerConnection, messagesPerMinute, perService } = limits;
     const { open, lanes } = this.#load(name);
     const at = now();
     return {
@@ -137,6 +140,7 @@ export class Explainer {
       ceiling,
       messagesPerConnection,
       messagesPerMinute,
+      perService,
       permitted: permittedConnections(shaping.memory.group(name).concurrency),
       suspensions: shaping.memory.suspensionsNow(at).filter(({ mxGroup }) => mxGroup === name),
     };

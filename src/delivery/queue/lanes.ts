@@ -45,9 +45,10 @@ export class Lanes {
     }
   }
 
-  /** Wakes all held lanes, whatever holds them: they are routed again. */
-  wakeHeld(): void {
-    for (const lane of this.#lanes.values()) if (lane.state.kind === 'held') this.change(lane, { kind: 'woken' });
+  /** Wakes held lanes, whatever holds them: they are routed again. */
+  wakeHeld(isMeant: (lane: Lane) => boolean = () => true): void {
+    for (const lane of this.#lanes.values())
+      if (lane.state.kind === 'held' && isMeant(lane)) this.change(lane, { kind: 'woken' });
   }
 
   change(lane: Lane, event: LaneEvent): void {

@@ -78,7 +78,7 @@ export function findPassage(kit: PassageKit, mail: NewMail, groupOf: (name: stri
 
 function knownRoute(kit: PassageKit, { tenantId, domain, fromDomain }: NewMail): GroupRoute | null {
   const { routes, shaping, results, sources, readInterfaces, clock } = kit;
-  if (sources !== null || results.isFull || !shaping.memory.knowsTenant(tenantId, clock.now())) return null;
+  if (sources !== null || results.isFull || !shaping.memory.tenants.isFresh(tenantId, clock.now())) return null;
   const route = routes.known(domain);
   if (route?.kind !== 'group') return null;
   if (findUnreachable(route.group, route.hosts, { sources, readInterfaces })) return null;

@@ -116,6 +116,7 @@ export class Scheduler {
     this.#kit.shaping.start({
       onBlocked: (group) => this.#groups.get(group)?.halt(),
       onRoom: (group) => this.#groups.get(group)?.pump(),
+      onTenantRoom: (tenantIds) => this.#lanes.wakeHeld(({ tenantId }) => tenantIds.has(tenantId)),
       onReleased: () => this.#wakeAll(),
     });
     this.#kit.ownership.listen({

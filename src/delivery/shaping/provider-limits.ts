@@ -12,6 +12,8 @@ export interface Provider {
   connections: number;
   messagesPerConnection: number;
   messagesPerMinute: number | null;
+  /** All daemons together send no more than that; else each of them. */
+  perService: boolean;
   /** It hosts customers' domains, whose owners can write the texts of permanent refusals. */
   customerDomains: boolean;
   /** The provider's own domains: their texts are the provider's, their mailboxes belong to unrelated people. */
@@ -37,7 +39,7 @@ const MAX_MESSAGES = 10_000;
 const MAX_PER_MINUTE = 10_000_000;
 
 const KEYS = new Set([
-  ...['id', 'mx', 'connections', 'messages_per_connection', 'messages_per_minute'],
+  ...['id', 'mx', 'connections', 'messages_per_connection', 'messages_per_minute', 'per'],
   ...['customer_domains', 'own_domains', 'same_mailboxes', 'ignored_in_names', 'alias_separator', 'reason'],
 ]);
 
@@ -115,6 +117,10 @@ function readProvider(table: ProviderTable, index: number, problems: string[]): 
     complain(`${key} must consist of ${max === 1 ? 'one character' : 'characters'} out of . _ - =`);
     return '';
   };
+  const { per = 'address', messages_per_minute: perMinute } = table;
+  if (per !== 'address' && per !== 'service') complain('per is neither "address" nor "service"');
+  else if (table.per !== undefined && perMinute === undefined)
+    complain('per says for whom messages_per_minute is, which is missing');
   const { reason } = table;
   if (typeof reason !== 'string' || reason.trim() === '') complain('reason is missing');
   const mx = hosts('mx');
@@ -124,7 +130,8 @@ function readProvider(table: ProviderTable, index: number, problems: string[]): 
     mx,
     connections: number('connections', MAX_CONNECTIONS),
     messagesPerConnection: number('messages_per_connection', MAX_MESSAGES),
-    messagesPerMinute: table.messages_per_minute === undefined ? null : number('messages_per_minute', MAX_PER_MINUTE),
+    messagesPerMinute: perMinute === undefined ? null : number('messages_per_minute', MAX_PER_MINUTE),
+    perService: per === 'service',
     customerDomains: flag('customer_domains'),
     ownDomains: table.own_domains === undefined ? [] : hosts('own_domains'),
     sameMailboxes: flag('same_mailboxes'),

@@ -23,9 +23,9 @@ export class Reservations {
     const now = this.#clock.now();
     const perMinute = group === null ? null : this.#memory.limitsOf(group).messagesPerMinute;
     const window = group === null ? null : this.#memory.group(group).window;
-    const ofGroup = window && perMinute !== null ? perMinute - window.used(now) : Number.POSITIVE_INFINITY;
+    const ofGroup = window && perMinute !== null ? window.left(perMinute, now) : Number.POSITIVE_INFINITY;
     const perHour = this.#memory.perHour(tenantId);
-    const ofTenant = perHour === null ? Number.POSITIVE_INFINITY : perHour - this.#memory.paceOf(tenantId).used(now);
+    const ofTenant = perHour === null ? Number.POSITIVE_INFINITY : this.#memory.paceOf(tenantId).left(perHour, now);
     return Math.max(0, Math.min(ofGroup, ofTenant));
   }
 
@@ -72,8 +72,9 @@ export class Reservations {
     for (const tenantId of tenantIds) this.#dirty.add(tenantId);
   }
 
-  /** Returns the changes since the last call, to be stored. */
+  /** Returns the changes since the last call, to be stored; where the store counts them itself, there are none. */
   takeChanges(): TenantPace[] {
+    if (this.#memory.sharesLimits) this.#dirty.clear();
     if (this.#dirty.size === 0) return [];
     const paces = this.#memory.pacesToStore(this.#dirty, this.#clock.now());
     this.#dirty.clear();

@@ -1,7 +1,22 @@
 // Counts what was sent within the last minute or hour: never too little, at most one slot too much, and
 // small enough to be kept for every group and tenant with such a limit.
 
-export class SendWindow {
+/** What was sent within a span, and what may be sent under a limit on it. */
+export interface SentWithin {
+  add(count: number, now: number): void;
+  /** What was counted but not sent. */
+  takeBack(count: number): void;
+  used(now: number): number;
+  /** How many may be sent now; none, or less, when the limit is used up. */
+  left(limit: number, now: number): number;
+  /** When one more may be sent, or it is worth asking again. */
+  freeAt(limit: number, now: number): number;
+  /** What must survive a restart. */
+  toSlots(now: number): [slot: number, count: number][];
+}
+
+/** Of this daemon alone. */
+export class SendWindow implements SentWithin {
   readonly #slotMs: number;
   readonly #slots: number;
   readonly #counts = new Map<number, number>();
@@ -19,7 +34,7 @@ export class SendWindow {
     this.#forget(now);
   }
 
-  /** Removes what was counted but not sent, from the latest slots, where it must have been counted. */
+  /** From the latest slots, where it must have been counted. */
   takeBack(count: number): void {
     let left = count;
     for (const slot of [...this.#counts.keys()].sort((a, b) => b - a)) {
@@ -37,7 +52,10 @@ export class SendWindow {
     return sum;
   }
 
-  /** When one more may be sent. */
+  left(limit: number, now: number): number {
+    return limit - this.used(now);
+  }
+
   freeAt(limit: number, now: number): number {
     let used = this.used(now);
     if (used < limit) return now;

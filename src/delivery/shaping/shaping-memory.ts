@@ -1,6 +1,5 @@
 // The facts for shaping, in memory: pauses, suspensions, each group's limits and what it was sent, and
 // what paced tenants have sent. Collects facts; decides and stores nothing.
-import { BoundedMap } from '../../base/bounded-map.ts';
 import { HOUR_MS, MINUTE_MS, toTimestamp } from '../../base/clock.ts';
 import type {
   GroupConcurrency,
@@ -11,19 +10,23 @@ import type {
   SuspensionScope,
   TenantPace,
 } from '../../store/shaping.ts';
-import type { Tenant, Tier } from '../../store/tenants.ts';
+import type { Tier } from '../../store/tenants.ts';
 import { type EarlierPause, isForgotten, shrunk } from '../outcome/suspension-length.ts';
 import { healthy, isHealthy } from './adaptive-limit.ts';
+import { KnownTenants } from './known-tenants.ts';
 import type { Provider, Providers } from './provider-limits.ts';
-import { SendWindow } from './send-window.ts';
+import { SendWindow, type SentWithin } from './send-window.ts';
 import type { GroupFacts, ShapingFacts } from './shaping.ts';
 import type { SuspensionTarget } from './shaping-signs.ts';
+import type { SharedWindows } from './shared-windows.ts';
 
 export interface GroupLimits {
   provider: Provider | null;
   connections: number;
   messagesPerConnection: number;
   messagesPerMinute: number | null;
+  /** Whether all daemons together send no more than that. */
+  perService: boolean;
 }
 
 export interface ShapingLimits {
@@ -48,9 +51,16 @@ export interface ShapingQuestion {
   stopped?: true;
 }
 
+export interface MemoryKit {
+  limits: ShapingLimits;
+  providers: Providers;
+  /** Missing or null: no other daemon shares the limits. */
+  shared?: SharedWindows | null;
+}
+
 export interface GroupMemory {
   concurrency: GroupConcurrency;
-  window: SendWindow | null;
+  window: SentWithin | null;
   /** When it last replied. */
   answeredAt: number;
   deliveredAt: number;
@@ -58,15 +68,11 @@ export interface GroupMemory {
   pace: { ms: number | null };
 }
 
-type TenantMemory = Pick<Tenant, 'status' | 'statusReason' | 'tier'> & { readAt: number };
-
-// How late a change may be noticed that sends no notification (the tier that rises automatically).
-const TENANT_MEMORY_MS = MINUTE_MS;
-const MAX_TENANTS = 20_000;
 /** After this time a group's counts are empty. */
 const IDLE_GROUP_MS = HOUR_MS;
 
 export class ShapingMemory {
+  readonly tenants = new KnownTenants();
   readonly #limits: ShapingLimits;
   readonly #providers: Providers;
   readonly #pauses = new Map<string, QueuePause>();
@@ -74,18 +80,25 @@ export class ShapingMemory {
   /** The last pauses' lengths, by which repeated pauses grow. */
   readonly #lengths = new Map<string, EarlierPause>();
   readonly #groups = new Map<string, GroupMemory>();
-  readonly #paces = new Map<string, SendWindow>();
-  readonly #tenants = new BoundedMap<string, TenantMemory>(MAX_TENANTS);
+  readonly #paces = new Map<string, SentWithin>();
+  readonly #shared: SharedWindows | null;
 
-  constructor(limits: ShapingLimits, providers: Providers, snapshot: ShapingSnapshot) {
+  constructor({ limits, providers, shared = null }: MemoryKit, snapshot: ShapingSnapshot) {
     this.#limits = limits;
     this.#providers = providers;
+    this.#shared = shared;
     for (const pause of snapshot.pauses) this.setPause(pause, pause);
     for (const suspension of snapshot.suspensions) this.suspend(suspension);
     for (const { mxGroup, concurrency } of snapshot.groups) {
       this.group(mxGroup).concurrency = withinCeiling(concurrency, this.limitsOf(mxGroup).connections);
     }
-    for (const { tenantId, slots } of snapshot.paces) this.#paces.set(tenantId, new SendWindow(HOUR_MS, slots));
+    const paces = shared ? [] : snapshot.paces;
+    for (const { tenantId, slots } of paces) this.#paces.set(tenantId, new SendWindow(HOUR_MS, slots));
+  }
+
+  /** What tenants have sent within the hour is counted in the store. */
+  get sharesLimits(): boolean {
+    return this.#shared !== null;
   }
 
   limitsOf(group: string): GroupLimits {
@@ -96,6 +109,7 @@ export class ShapingMemory {
       connections: provider?.connections ?? sessionsPerGroup,
       messagesPerConnection: provider?.messagesPerConnection ?? messagesPerSession,
       messagesPerMinute: provider ? provider.messagesPerMinute : messagesPerMinute,
+      perService: provider?.perService ?? false,
     };
   }
 
@@ -119,8 +133,9 @@ export class ShapingMemory {
   group(name: string): GroupMemory {
     const known = this.#groups.get(name);
     if (known) return known;
-    const { connections, messagesPerMinute } = this.limitsOf(name);
-    const window = messagesPerMinute === null ? null : new SendWindow(MINUTE_MS);
+    const { connections, messagesPerMinute, perService } = this.limitsOf(name);
+    const shared = perService ? this.#shared?.ofGroup(name) : null;
+    const window = messagesPerMinute === null ? null : (shared ?? new SendWindow(MINUTE_MS));
     const made = { concurrency: healthy(connections), window, answeredAt: 0, deliveredAt: 0, pace: { ms: null } };
     this.#groups.set(name, made);
     return made;
@@ -194,45 +209,20 @@ export class ShapingMemory {
     }
   }
 
-  /** Those whose mail is not sent at present. */
-  stoppedTenants(): string[] {
-    return [...this.#tenants.entries()].filter(([, { status }]) => status !== 'active').map(([id]) => id);
-  }
-
-  isActive(tenantId: string): boolean {
-    return this.#tenants.get(tenantId)?.status === 'active';
-  }
-
   suspensionsNow(now: number): Suspension[] {
     return [...this.#suspensions.values()].filter(({ until }) => until > now);
   }
 
-  knowsTenant(id: string, now: number): boolean {
-    const known = this.#tenants.get(id);
-    return known !== undefined && now - known.readAt < TENANT_MEMORY_MS;
-  }
-
-  learnTenant(id: string, tenant: Pick<Tenant, 'status' | 'statusReason' | 'tier'>, readAt: number): void {
-    const { status, statusReason, tier } = tenant;
-    this.#tenants.set(id, { status, statusReason, tier, readAt });
-  }
-
-  /**
-   * Tenants are read again before the next question about them. Until then the old answer stays: without any, lanes
-   * in the queue would not be paced.
-   */
-  expireTenants(): void {
-    for (const tenant of this.#tenants.values()) tenant.readAt = Number.NEGATIVE_INFINITY;
-  }
-
   /** Null: the tenant is not paced. */
   perHour(tenantId: string): number | null {
-    const tier = this.#tenants.get(tenantId)?.tier;
+    const tier = this.tenants.get(tenantId)?.tier;
     return tier === undefined ? null : this.#limits.messagesPerHour(tier);
   }
 
-  paceOf(tenantId: string): SendWindow {
-    const window = this.#paces.get(tenantId) ?? new SendWindow(HOUR_MS);
+  paceOf(tenantId: string): SentWithin {
+    const known = this.#paces.get(tenantId);
+    if (known) return known;
+    const window = this.#shared?.ofTenant(tenantId) ?? new SendWindow(HOUR_MS);
     this.#paces.set(tenantId, window);
     return window;
   }
@@ -255,7 +245,7 @@ export class ShapingMemory {
   }
 
   #tenantFacts(tenantId: string, now: number): ShapingFacts['tenant'] {
-    const { status = 'active', statusReason = null } = this.#tenants.get(tenantId) ?? {};
+    const { status = 'active', statusReason = null } = this.tenants.get(tenantId) ?? {};
     const perHour = this.perHour(tenantId);
     const pause = this.pause('tenant', tenantId);
     if (perHour === null) return { status, statusReason, pause, pace: null };

@@ -7,7 +7,13 @@ import { DAY_MS, SECOND_MS, toTimestamp } from '../../base/clock.ts';
 import { describeError } from '../../base/errors.ts';
 import type { Logger } from '../../observe/log.ts';
 import type { ClaimedMessage } from '../../store/queue.ts';
-import type { GroupConcurrency, ShapingChanges, Suspension, SuspensionScope } from '../../store/shaping.ts';
+import type {
+  GroupConcurrency,
+  ShapingChanges,
+  ShapingSnapshot,
+  Suspension,
+  SuspensionScope,
+} from '../../store/shaping.ts';
 import type { Store, StoreVerbs } from '../../store/store.ts';
 import type { Judgement } from '../outcome/judge.ts';
 import { adapt, healthy, isHealthy, type Sign } from './adaptive-limit.ts';
@@ -17,6 +23,7 @@ import { decideShaping, type ShapingVerdict, whatPauses } from './shaping.ts';
 import { type GroupLimits, type ShapingLimits, ShapingMemory, type ShapingQuestion } from './shaping-memory.ts';
 import { type OtherConnections, readSigns, suspensionTarget } from './shaping-signs.ts';
 import { OthersHolds } from './shared-holds.ts';
+import type { RoomListener, SharedWindows } from './shared-windows.ts';
 
 export interface ShapingKit {
   store: Pick<Store, 'shaping'> & StoreVerbs<{ tenants: 'getTenant' }>;
@@ -27,14 +34,14 @@ export interface ShapingKit {
   limits: ShapingLimits;
   /** The retry pauses of single messages: no group cools down for longer. */
   retryStepsMs: readonly number[];
+  /** Missing or null: no other daemon shares the limits. */
+  shared?: SharedWindows | null;
 }
 
 /** The scheduler. */
-export interface ShapingListener {
+export interface ShapingListener extends RoomListener {
   /** The group must stop now. */
   onBlocked(group: string): void;
-  /** The group may have more connections again. */
-  onRoom(group: string): void;
   /** A hold was ended by an operator, or a tenant was changed. */
   onReleased(): void;
 }
@@ -54,7 +61,7 @@ export interface ShapingOutcome {
 const SAME_REPLY_MS = 10 * SECOND_MS;
 // One of a provider's many customers may have a dead server; three failures in a row are the provider's.
 const PROVIDER_TOLERANCE = 3;
-const SAVE_PACES_EVERY_MS = 5 * SECOND_MS;
+const KEEP_EVERY_MS = 5 * SECOND_MS;
 /** The group of a domain without mail for so long is forgotten. */
 const DOMAIN_MEMORY_MS = 30 * DAY_MS;
 /** How often a domain with mail is stored again, so that it is not forgotten. */
@@ -67,9 +74,10 @@ const MAX_NOTED_DOMAINS = 20_000;
  * ShapingMemory holds the facts, Reservations what is left of the limits per minute and hour, and the pure function in
  * shaping.ts decides; this class connects them. Three things change the facts: outcomes of attempts (`learn`: connection
  * limit, pauses, what was sent), operators (`paused`, `released`), and time. A change applies at once and is stored right
- * after, so a restart loses a moment at most; what was sent within the hour is stored every five seconds. The scheduler
- * gets three notifications: `onBlocked`, a group must stop now; `onRoom`, a group may have more connections again;
- * `onReleased`, a hold was ended, so everything held asks again. The end of a pause needs none: its time is known.
+ * after, so a restart loses a moment at most; what was sent within the hour is stored every five seconds, or counted in
+ * the store, where several daemons share the limits (shared-windows.ts). The scheduler gets notifications: `onBlocked`, a
+ * group must stop now; `onRoom` and `onTenantRoom`, there is room again; `onReleased`, a hold was ended, so everything held
+ * asks again. The end of a pause needs none: its time is known.
  */
 export class Shaping {
   readonly memory: ShapingMemory;
@@ -82,21 +90,19 @@ export class Shaping {
   #saver: NodeJS.Timeout | null = null;
 
   static async open(kit: ShapingKit): Promise<Shaping> {
-    return new Shaping(
-      kit,
-      new ShapingMemory(kit.limits, kit.providers, await kit.store.shaping.loadShaping(kit.clock.now())),
-    );
+    return new Shaping(kit, await kit.store.shaping.loadShaping(kit.clock.now()));
   }
 
-  private constructor(kit: ShapingKit, memory: ShapingMemory) {
+  private constructor(kit: ShapingKit, stored: ShapingSnapshot) {
     this.#kit = kit;
-    this.memory = memory;
-    this.reservations = new Reservations(memory, kit.clock);
+    this.memory = new ShapingMemory(kit, stored);
+    this.reservations = new Reservations(this.memory, kit.clock);
   }
 
   start(listener: ShapingListener): void {
     this.#listener = listener;
-    this.#saver = setInterval(() => this.#savePaces(), SAVE_PACES_EVERY_MS);
+    this.#kit.shared?.listen(listener);
+    this.#saver = setInterval(() => this.#keep(), KEEP_EVERY_MS);
   }
 
   /** Resolves when everything that must survive is stored. */
@@ -104,7 +110,7 @@ export class Shaping {
     if (this.#saver) clearInterval(this.#saver);
     this.#listener = null;
     this.#savePaces();
-    await Promise.all(this.#saving);
+    await Promise.all([...this.#saving, this.#kit.shared?.close()]);
   }
 
   verdict(question: ShapingQuestion): ShapingVerdict {
@@ -131,9 +137,9 @@ export class Shaping {
   /** Reads a tenant before shaping is asked about its mail. */
   async learnTenant(tenantId: string): Promise<void> {
     const now = this.#kit.clock.now();
-    if (this.memory.knowsTenant(tenantId, now)) return;
+    if (this.memory.tenants.isFresh(tenantId, now)) return;
     const tenant = await this.#kit.store.tenants.getTenant(tenantId);
-    if (tenant) this.memory.learnTenant(tenantId, tenant, now);
+    if (tenant) this.memory.tenants.learn(tenantId, tenant, now);
   }
 
   /** Another node may have changed what holds mail: pauses, suspensions, tenants. */
@@ -142,15 +148,15 @@ export class Shaping {
     const now = clock.now();
     const { stopped, hasEnded } = this.#others.take(this.memory, await store.shaping.readHolds(now), now);
     for (const group of stopped) this.#listener?.onBlocked(group);
-    this.memory.expireTenants();
-    const tenants = this.memory.stoppedTenants();
+    this.memory.tenants.expire();
+    const tenants = this.memory.tenants.stopped();
     for (const tenant of tenants) await this.learnTenant(tenant);
-    if (hasEnded || tenants.some((tenant) => this.memory.isActive(tenant))) this.#listener?.onReleased();
+    if (hasEnded || tenants.some((tenant) => this.memory.tenants.isActive(tenant))) this.#listener?.onReleased();
   }
 
   /** Some tenant was changed. */
   tenantsChanged(): void {
-    this.memory.expireTenants();
+    this.memory.tenants.expire();
     this.#listener?.onReleased();
   }
 
@@ -271,6 +277,11 @@ export class Shaping {
     const facts = { group: mxGroup, scope, rule, until: toTimestamp(until), response: suspension.reply };
     this.#kit.log.warn(facts, whatPauses(longer));
     if (scope === 'group' || scope === 'source') this.#listener?.onBlocked(mxGroup);
+  }
+
+  #keep(): void {
+    this.#savePaces();
+    void this.#kit.shared?.tidy();
   }
 
   #savePaces(): void {

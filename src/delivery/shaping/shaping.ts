@@ -194,10 +194,17 @@ function inactive({ status, statusReason }: TenantFacts): ShapingReason | null {
   return { code: 'tenant_not_active', reach: 'lane', reason, until: null };
 }
 
+/** Where several daemons share a limit. */
+const ASKS = 'this daemon asks for its part of';
+
 function paced({ pace }: TenantFacts, now: number): ShapingReason | null {
   if (!pace || pace.freeAt <= now) return null;
-  const reason = `the tenant has sent ${counted(pace.sent, 'message')} within an hour; its limit is ${pace.perHour} (limits.messages_per_hour)`;
-  return { code: 'tenant_paced', reach: 'lane', reason, until: pace.freeAt };
+  const { sent, perHour, freeAt: until } = pace;
+  const reason =
+    sent < perHour
+      ? `${ASKS} the tenant's limit of ${counted(perHour, 'message')} per hour (limits.messages_per_hour)`
+      : `the tenant has sent ${counted(sent, 'message')} within an hour; its limit is ${perHour} (limits.messages_per_hour)`;
+  return { code: 'tenant_paced', reach: 'lane', reason, until };
 }
 
 function coolingDown({ name, concurrency }: GroupFacts, now: number): ShapingReason | null {
@@ -209,8 +216,12 @@ function coolingDown({ name, concurrency }: GroupFacts, now: number): ShapingRea
 
 function usedUp({ name, perMinute }: GroupFacts, now: number): ShapingReason | null {
   if (!perMinute || perMinute.freeAt <= now) return null;
-  const reason = `${counted(perMinute.sent, 'message was', 'messages were')} sent to ${name} within a minute; the limit is ${perMinute.limit}`;
-  return { code: 'messages_per_minute', reach: 'group', reason, until: perMinute.freeAt };
+  const { sent, limit, freeAt: until } = perMinute;
+  const reason =
+    sent < limit
+      ? `${ASKS} the limit of ${counted(limit, 'message')} per minute to ${name}`
+      : `${counted(sent, 'message was', 'messages were')} sent to ${name} within a minute; the limit is ${limit}`;
+  return { code: 'messages_per_minute', reach: 'group', reason, until };
 }
 
 function connectionsLeft(group: GroupFacts, all: { open: number; limit: number }): Reasons {

@@ -169,7 +169,7 @@ ${notes.length > 0 && html`<h2>Operator actions</h2>${notesTable(notes)}`}`;
 }
 
 function groupPart(group: GroupExplanation): Html {
-  const { reasons, provider, lanes, messagesPerConnection, messagesPerMinute, until, suspensions } = group;
+  const { reasons, provider, lanes, messagesPerConnection, until, suspensions } = group;
   const rows = suspensions.map(({ scope, subject, rule, reply, since, until: end }) => [
     { group: 'everything', source: 'our address', sender_domain: 'sender domain', domain: 'recipient domain' }[scope],
     subject || '–',
@@ -181,12 +181,17 @@ function groupPart(group: GroupExplanation): Html {
 ${facts([
   ['Connections', `${limitText(group)} open`],
   ['Messages per connection', messagesPerConnection],
-  ['Messages per minute', messagesPerMinute ?? 'no limit'],
+  ['Messages per minute', perMinuteText(group)],
   ['Waiting lanes', lanes],
   ['Earliest attempt', until === null ? (reasons.length === 0 ? 'now' : 'not known') : time(until)],
   ['Limits from', provider ?? 'the defaults'],
 ])}</div>
 ${rows.length > 0 && html`<h2>Pauses caused by its replies</h2>${table({ caption: 'Pauses caused by its replies', heads: ['Scope', 'Subject', 'Reply', 'Since', 'Until'] }, rows)}`}`;
+}
+
+function perMinuteText({ messagesPerMinute: limit, perService }: GroupExplanation): string {
+  if (limit === null) return 'no limit';
+  return perService ? `${limit} from all daemons together` : String(limit);
 }
 
 function slicePart({ lanes, laneCount, waiting, messages }: QueueSliceView): Html {

@@ -22,7 +22,7 @@ function movableClock() {
 }
 
 function provider(change: Partial<Provider> = {}): Providers {
-  const limits = { connections: 2, messagesPerConnection: 5, messagesPerMinute: null };
+  const limits = { connections: 2, messagesPerConnection: 5, messagesPerMinute: null, perService: false };
   const mailboxes = { sameMailboxes: false, ignoredInNames: '', aliasSeparator: null };
   const domains = { customerDomains: false, ownDomains: [], ...mailboxes };
   return new Providers([{ id: 'big', mx: ['big.test'], ...limits, ...domains, reason: 'a test', ...change }]);
