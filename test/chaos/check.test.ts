@@ -26,6 +26,7 @@ function world() {
       message('m3', 'late', { state: 'bounced', events: ['email.delivered', 'email.bounced'] }),
       message('m4', 'spam', { complained: true, events: ['email.delivered', 'email.complained'] }),
     ]),
+    ofOthers: new Set<string>(),
     events: new Map([['e1', { type: 'email.delivered', messageId: 'm1' }]]),
     submissionsByKey: new Map([['k1', ['s1']]]),
     inboundKept: new Map(),
@@ -66,6 +67,7 @@ const FAULTS: [string, keyof Findings, (world: World) => void][] = [
       witness.receiver.times.delete('m2');
     },
   ],
+  ['it arrived, and is not in the store', 'lost', ({ witness }) => witness.receiver.times.set('m9', 1)],
   ['it is delivered, and never arrived', 'lost', ({ witness }) => witness.receiver.times.delete('m1')],
   [
     'a reply at the SMTP door named another submission',
@@ -107,6 +109,13 @@ for (const [name, finding, fault] of FAULTS) {
     t.equal(check(witness, facts)[finding].length, 1);
   });
 }
+
+t.test("what arrives of another tenant is in the store as another tenant's", async (t) => {
+  const { facts, witness } = world();
+  witness.receiver.times.set('m9', 1);
+  facts.ofOthers.add('m9');
+  t.notOk(hasFailed(check(witness, facts)));
+});
 
 t.test('a kill explains a second delivery, and an attempt without a record', async (t) => {
   const { facts, witness } = world();

@@ -57,16 +57,24 @@ export function hasFailed(findings: Findings): boolean {
   return Object.values(findings).some((list: string[]) => list.length > 0);
 }
 
-function lost({ promised, receiver }: Witness, { messages }: Facts): string[] {
+function lost({ promised, receiver }: Witness, { messages, ofOthers }: Facts): string[] {
   const problems: string[] = [];
   for (const id of promised) if (!messages.has(id)) problems.push(`${id}: promised, and not in the store`);
-  for (const id of receiver.times.keys()) if (!messages.has(id)) problems.push(`${id}: arrived, and not in the store`);
+  for (const id of receiver.times.keys()) {
+    if (messages.has(id) || ofOthers.has(id)) continue;
+    problems.push(`${id} (${recipientOf(id, receiver)}): arrived, and not in the store`);
+  }
   // Those that came in without an answer are held to the same.
   for (const message of messages.values()) {
     const problem = problemWith(message, receiver.times.has(message.id));
     if (problem !== null) problems.push(`${message.id} (${message.recipient}): ${problem}`);
   }
   return problems;
+}
+
+function recipientOf(id: string, { idsByRecipient }: Witness['receiver']): string {
+  for (const [recipient, ids] of idsByRecipient) if (ids.has(id)) return recipient;
+  return 'nobody knows for whom';
 }
 
 function notQueued({ queued }: Witness, { messages }: Facts): string[] {

@@ -17,6 +17,9 @@ export function readFacts(db: Database.Database, tenantId: string): Facts {
   return {
     damage: damage === 'ok' ? null : damage,
     messages,
+    ofOthers: new Set(
+      (db.prepare('SELECT id FROM messages WHERE tenant_id <> ?').pluck().all(tenant) as Buffer[]).map(bytesToUuid),
+    ),
     events,
     submissionsByKey: readSubmissions(db, tenant),
     inboundKept: readInbound(db),

@@ -51,6 +51,8 @@ export interface StoredMessage {
 export interface Facts {
   damage: string | null;
   messages: Map<string, StoredMessage>;
+  /** Ids of other tenants' messages: what is only to find a door closed may come late, and find it open. */
+  ofOthers: Set<string>;
   /** Ids of the tenant's events, with what they tell. */
   events: Map<string, { type: string; messageId: string }>;
   /** Submissions by idempotency key. */

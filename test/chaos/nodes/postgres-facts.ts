@@ -59,8 +59,10 @@ export async function readFacts(cluster: Cluster, tenantId: string): Promise<Fac
        (SELECT count(*)::int FROM postrider.written_pieces p LEFT JOIN postrider.written_mails w ON w.seq = p.mail
         WHERE w.seq IS NULL OR w.leftover_since IS NOT NULL) AS leftovers`,
   );
+  const ofOthers = `SELECT ${UUID('id')} AS id FROM postrider.messages WHERE tenant_id <> ${tenant}`;
   return {
     ...{ damage: null, messages, events, ...counts! },
+    ofOthers: new Set((await rowsOf<{ id: string }>(cluster, ofOthers)).map(({ id }) => id)),
     submissionsByKey: await readSubmissions(cluster, tenant),
     inboundKept: await readInbound(cluster),
     oddWrittenMails: await readOddWrittenMails(cluster),

@@ -98,7 +98,7 @@ interface Stage {
 
 export async function runNodes(owner: Owner, options: NodesOptions): Promise<NodesResult> {
   const { seed, history } = options;
-  const on = await setUp(owner, seed);
+  const on = await setUp(owner, options);
   const { machines, sender, reporter, cluster, receiver } = on;
   const clients = Array.from({ length: CLIENTS }, (_, index) => {
     const name = `client${index}`;
@@ -230,7 +230,7 @@ function figuresOf(
   };
 }
 
-async function setUp(owner: Owner, seed: number): Promise<Stage> {
+async function setUp(owner: Owner, { seed, history }: NodesOptions): Promise<Stage> {
   // The receiver hears of mail before there is a reporter to tell: none is sent by then.
   let reporter: Reporter | null = null;
   const receiver = new Receiver((report) => reporter?.add(report));
@@ -243,7 +243,9 @@ async function setUp(owner: Owner, seed: number): Promise<Stage> {
   const settings = { ...SETTINGS, secrets: { master_key: MASTER_KEY } };
   const all = [];
   for (let number = 1; number <= MACHINES; number++) {
-    all.push(await startMachine(owner, { cluster, dns, smtpPort: sink.port, launch, settings }, number));
+    const machine = await startMachine(owner, { cluster, dns, smtpPort: sink.port, launch, settings }, number);
+    owner.teardown(() => owner.passing() || history.keep(`${machine.name}.log`, machine.postrider.everythingLogged));
+    all.push(machine);
   }
   const [{ postrider, daemon }] = all as [(typeof all)[0]];
   await announceService(dns, daemon);
