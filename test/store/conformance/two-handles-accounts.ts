@@ -182,6 +182,14 @@ export const rivalAccountCases = {
     t.same(new Set(spent.map(([first]) => Math.ceil(first! / DAY_MS))), new Set([1, 2, 3, 4, 5, 6, 7, 8]));
   }),
 
+  'no more of a limit is granted than there is': rivals(async (t, bench, handles) => {
+    const subjects = [`tenant ${bench.id()}`, `group ${bench.id()}`];
+    const wish = { limit: 20, spanMs: DAY_MS, wanted: 3, returned: 0 };
+    const wishes = (at: number) => (at % 2 ? subjects : subjects.toReversed()).map((subject) => ({ ...wish, subject }));
+    const portions = (await atOnce(handles, 8, ({ limits }, at) => limits.takePortions(wishes(at)))).flat();
+    t.strictSame(countAnswers(portions.map(({ granted }) => granted)), { 3: 12, 2: 2, 0: 2 });
+  }),
+
   'a timer has one leader': rivals(async (t, bench, handles) => {
     const name = bench.id();
     const lead = (now: number) =>
