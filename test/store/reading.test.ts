@@ -16,6 +16,7 @@ interface StrangeReads {
   die(tenant: string): Promise<ReadOutcome<unknown>>;
   write(tenant: string): Promise<ReadOutcome<number>>;
   environment(tenant: string): Promise<ReadOutcome<string[]>>;
+  nodeArguments(tenant: string): Promise<ReadOutcome<string[]>>;
   pid(tenant: string): Promise<ReadOutcome<number>>;
 }
 
@@ -68,6 +69,31 @@ t.test('it sees what was committed, and cannot write', async (t) => {
     'a query that fails takes nobody with it',
   );
   t.strictSame(troubles, []);
+});
+
+t.test("it is started with what the program loads first, and none of Node's other arguments", async (t) => {
+  const usual = process.execArgv;
+  t.teardown(() => {
+    process.execArgv = usual;
+  });
+  const cache = path.join(import.meta.dirname, '../../scripts/source-cache.cjs');
+  const heap = '--max-old-space-size=128';
+  for (const [own, expected] of [
+    [
+      ['--import', 'data:text/javascript,', '--require', cache, '--no-warnings'],
+      ['--require', cache, heap],
+    ],
+    [
+      ['--cpu-prof', `--require=${cache}`],
+      [`--require=${cache}`, heap],
+    ],
+    [['--no-warnings'], [heap]],
+  ] as const) {
+    process.execArgv = [...own];
+    const { reads, close } = await open(t);
+    t.strictSame(await reads.nodeArguments('a'), { kind: 'found', value: expected });
+    await close();
+  }
 });
 
 /** The test runner's, and what Node itself sets for a child that it speaks to. */

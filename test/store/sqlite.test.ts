@@ -7,6 +7,7 @@ import { noPeer } from '../../src/base/outcome.ts';
 import { deliveredEvent } from '../../src/events/delivery-events.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { openContentReader } from '../../src/store/sqlite/reading/courier-reads.ts';
+import { newDatabase } from '../support/new-database.ts';
 import { testFolder } from '../support/test-folder.ts';
 import { Bench, T0 } from './conformance/harness.ts';
 import { storeConformance } from './conformance/store-conformance.ts';
@@ -15,6 +16,7 @@ import { openSecond } from './open-second.ts';
 
 async function openStore(t: Test) {
   const file = path.join(testFolder(t), 'postrider.db');
+  await newDatabase(file);
   const store = await openSqliteStore({ file });
   t.teardown(() => store.close());
   return {

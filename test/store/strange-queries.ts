@@ -15,5 +15,6 @@ export const QUERIES: QueryRegistry = {
   die: () => stepless(() => process.kill(process.pid, 'SIGSEGV')),
   write: (db: ReadingConnection, _tenant: string) => db.sql("INSERT INTO meta VALUES ('a', 'b')").run(),
   environment: () => stepless(() => Object.keys(process.env)),
+  nodeArguments: () => stepless(() => process.execArgv),
   pid: () => stepless(() => process.pid),
 };

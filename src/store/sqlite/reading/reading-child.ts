@@ -26,7 +26,7 @@ export class ReadingChild {
     const entry = fileURLToPath(new URL('./reading-process.ts', import.meta.url));
     this.#process = fork(entry, [file, module.href], {
       env: {},
-      execArgv: [`--max-old-space-size=${HEAP_MB}`],
+      execArgv: [...preloaded(process.execArgv), `--max-old-space-size=${HEAP_MB}`],
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     });
@@ -61,4 +61,12 @@ export class ReadingChild {
     const output = this.#stderrTail.trim();
     return `it ended with ${signal ?? `status ${code}`}${output === '' ? '' : `: ${output}`}`;
   }
+}
+
+/** Of Node's arguments: what bin/postrider loads first, without which a start takes three times as long. */
+function preloaded(execArgv: readonly string[]): string[] {
+  return execArgv.flatMap((argument, at) => {
+    if (argument.startsWith('--require=')) return [argument];
+    return argument === '--require' ? execArgv.slice(at, at + 2) : [];
+  });
 }
