@@ -41,6 +41,7 @@ import { targetPolicy } from '../../src/webhooks/target.ts';
 import { TestSender } from '../../src/webhooks/test-sender.ts';
 import { createWebhooks } from '../../src/webhooks/webhooks.ts';
 import { startDnsServer, type TestDnsServer } from './dns-server.ts';
+import { newDatabase } from './new-database.ts';
 import { checkAnswer } from './openapi-check.ts';
 import { patience } from './patience.ts';
 
@@ -119,6 +120,7 @@ export async function startApiHarness(options: ApiHarnessOptions = {}): Promise<
   const { wrapStore = (store) => store } = options;
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'postrider-api-'));
   const file = path.join(folder, 'postrider.db');
+  await newDatabase(file);
   const store = await openSqliteStore({ file });
   const dns = await startDnsServer();
   const ids = new IdSource();

@@ -28,6 +28,7 @@ import type { Store } from '../../src/store/store.ts';
 import type { NewRecipient, NewSubmission } from '../../src/store/submissions.ts';
 import { acceptAndBegin } from '../../src/submission/begin-at-once.ts';
 import { startDnsServer, type TestDnsServer } from './dns-server.ts';
+import { newDatabase } from './new-database.ts';
 import { patience } from './patience.ts';
 
 const BOUNCE_RULES = loadBounceRules(SHIPPED_RULES);
@@ -144,6 +145,7 @@ export async function startDeliveryHarness(options: DeliveryHarnessOptions): Pro
   const masterKey = randomBytes(32);
   const vault = new Vault([masterKey]);
   const changes = new Set<() => void>();
+  await newDatabase(file);
   const inner = await openSqliteStore({ file, ...(options.faults && { faults: options.faults }) });
   const store = announcing(inner, changes);
   const clock = options.clock ?? systemClock;

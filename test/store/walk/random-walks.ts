@@ -7,6 +7,7 @@ import path from 'node:path';
 import type { Test } from 'tap';
 import { openSqliteStore } from '../../../src/store/sqlite/open.ts';
 import { openContentReader } from '../../../src/store/sqlite/reading/courier-reads.ts';
+import { newDatabase } from '../../support/new-database.ts';
 import { VERB_NAMES, wrapVerbs } from '../../support/wrap-verbs.ts';
 import { aroundSteps } from './around-steps.ts';
 import { compare } from './compare.ts';
@@ -38,12 +39,10 @@ export async function takeRandomWalks(t: Test, usual: number): Promise<void> {
   // Where there is memory to write to: what is tried here is not the disk.
   const folder = fs.mkdtempSync(path.join(fs.existsSync('/dev/shm') ? '/dev/shm' : os.tmpdir(), 'postrider-walk-'));
   t.teardown(() => fs.rmSync(folder, { recursive: true, force: true }));
-  const template = path.join(folder, 'template.db');
-  await (await openSqliteStore({ file: template })).close();
   const walks = process.env.SEED === undefined ? Number(process.env.WALKS ?? usual) : 1;
   for (let seed = FIRST_SEED; seed < FIRST_SEED + walks; seed++) {
     const file = path.join(folder, `${seed}.db`);
-    fs.copyFileSync(template, file);
+    await newDatabase(file);
     const problem = await walkOnce(seed, file);
     if (!t.equal(problem, null, `seed ${seed}`)) return;
     for (const suffix of ['', '-wal', '-shm']) fs.rmSync(`${file}${suffix}`, { force: true });
