@@ -153,10 +153,10 @@ function readCalls(text: string): Call[] {
 const NO_PROGRESS_MS = 10_000;
 const LOOK_EVERY_MS = 20;
 
-/** Waits until the sink has so many messages, or gets no more; how many it then has. */
-export async function drain(sink: Sink, wanted: number): Promise<number> {
+/** Waits until the sink has so many messages, or gets no more for so long; how many it then has. */
+export async function drain(sink: Sink, wanted: number, noProgressMs = NO_PROGRESS_MS): Promise<number> {
   let total = await sink.total();
-  for (let quietSince = monotonicMs(); total < wanted && monotonicMs() - quietSince < NO_PROGRESS_MS; ) {
+  for (let quietSince = monotonicMs(); total < wanted && monotonicMs() - quietSince < noProgressMs; ) {
     await pause(LOOK_EVERY_MS);
     const now = await sink.total();
     if (now > total) quietSince = monotonicMs();
