@@ -7,13 +7,7 @@ import { DAY_MS, SECOND_MS, toTimestamp } from '../../base/clock.ts';
 import { describeError } from '../../base/errors.ts';
 import type { Logger } from '../../observe/log.ts';
 import type { ClaimedMessage } from '../../store/queue.ts';
-import type {
-  GroupConcurrency,
-  ShapingChanges,
-  ShapingSnapshot,
-  Suspension,
-  SuspensionScope,
-} from '../../store/shaping.ts';
+import type { GroupConcurrency, ShapingChanges, Suspension, SuspensionScope } from '../../store/shaping.ts';
 import type { Store, StoreVerbs } from '../../store/store.ts';
 import type { Judgement } from '../outcome/judge.ts';
 import { adapt, healthy, isHealthy, type Sign } from './adaptive-limit.ts';
@@ -90,13 +84,13 @@ export class Shaping {
   #saver: NodeJS.Timeout | null = null;
 
   static async open(kit: ShapingKit): Promise<Shaping> {
-    return new Shaping(kit, await kit.store.shaping.loadShaping(kit.clock.now()));
+    return new Shaping(kit, new ShapingMemory(kit, await kit.store.shaping.loadShaping(kit.clock.now())));
   }
 
-  private constructor(kit: ShapingKit, stored: ShapingSnapshot) {
+  private constructor(kit: ShapingKit, memory: ShapingMemory) {
     this.#kit = kit;
-    this.memory = new ShapingMemory(kit, stored);
-    this.reservations = new Reservations(this.memory, kit.clock);
+    this.memory = memory;
+    this.reservations = new Reservations(memory, kit.clock);
   }
 
   start(listener: ShapingListener): void {
