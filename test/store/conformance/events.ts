@@ -66,6 +66,40 @@ export const eventCases = {
     t.equal(await from(foreign.id), 'unknown');
   },
 
+  'events that were recorded together come in the order in which they were given': async (t: Test, bench: Bench) => {
+    const { tenant, domain } = await bench.sender('acme.test');
+    const recipients = ['a@x.test', 'b@x.test', 'c@x.test', 'd@x.test'];
+    const messages = [];
+    for (const recipient of recipients) messages.push(await bench.sending(domain, recipient));
+    // The first has the most to write, the last the least.
+    const suppress = {
+      suppressionKey: 'a@x.test',
+      mxGroup: 'mx.x.test',
+      rule: 'smtp 5.1.1',
+      platformExpiresAt: T0 * 2,
+    };
+    const updates = [
+      bench.attempted(
+        messages[0]!,
+        { to: 'bounced', bounce: 'hard', reason: '550', suppress },
+        bench.event('email.bounced'),
+      ),
+      bench.attempted(messages[1]!, { to: 'failed', reason: 'expired' }, bench.event('email.failed')),
+      bench.attempted(messages[2]!, { to: 'delivered' }, bench.event('email.delivered')),
+      bench.attempted(
+        messages[3]!,
+        { to: 'deferred', dueAt: T0, reason: '451', ambiguous: false },
+        bench.event('email.deferred'),
+      ),
+    ];
+    await bench.store.queue.record(updates);
+    const events = (await bench.store.events.listEvents(tenant.id, { after: null, limit: 10 })) as StoredEvent[];
+    t.strictSame(
+      events.map(({ id, type }) => ({ id, type })),
+      updates.map(({ event }) => ({ id: event!.id, type: event!.type })),
+    );
+  },
+
   'events of many messages written at once are all there': async (t: Test, bench: Bench) => {
     const { tenant, domain } = await bench.sender('acme.test');
     const written = await Promise.all(Array.from({ length: 40 }, () => deliver(bench, domain)));

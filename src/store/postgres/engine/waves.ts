@@ -115,7 +115,8 @@ export class Waves {
       this.#ready = [];
       if (this.#beforeEvents.length === 0 || this.#asking.length > 0 || this.#paused.length > 0) return;
       this.#asking.push({ task: null, step: this.#terms.lockEvents() });
-      for (const task of this.#beforeEvents.splice(0)) this.#ready.push({ task, answer: undefined });
+      // In the order of what was asked for, however many waves each took to come here.
+      for (const task of this.#beforeEvents.splice(0).sort(byPlace)) this.#ready.push({ task, answer: undefined });
     }
   }
 
@@ -157,6 +158,17 @@ function next(task: Task, answer: unknown): IteratorResult<unknown, unknown> {
   } catch (error) {
     throw new VerbFailed(error, verbOf(task));
   }
+}
+
+function byPlace(one: Task, other: Task): number {
+  const [places, others] = [placesOf(one), placesOf(other)];
+  const at = places.findIndex((place, depth) => place !== others[depth]);
+  return at < 0 ? 0 : places[at]! - (others[at] ?? -1);
+}
+
+/** The verb's, then of each part in it. */
+function placesOf({ parent, place }: Task): number[] {
+  return parent ? [...placesOf(parent), place] : [place];
 }
 
 function verbOf(task: Task): number {
