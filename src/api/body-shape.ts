@@ -17,11 +17,18 @@ interface ObjectSchema {
   properties: Record<string, unknown>;
 }
 
-/** Reads the schema at once; call at the start. `folder`: those of our own API are in another than the Resend door's. */
+/**
+ * The schema is read and compiled with the first body: most starts need few of them, and none of them at once. `folder`:
+ * those of our own API are in another than the Resend door's.
+ */
 export function loadBodyShape<Body extends object>(name: ShapeName, folder = 'api'): BodyShape<Body> {
   const file = new URL(`../../schema/${folder}/${name}.json`, import.meta.url);
-  const check = createShapeCheck<Body>(JSON.parse(fs.readFileSync(file, 'utf8')) as ObjectSchema);
-  return Object.assign(check, { schemaName: name });
+  let check: ShapeCheck<Body> | undefined;
+  const checkOnceCompiled: ShapeCheck<Body> = (given) => {
+    check ??= createShapeCheck<Body>(JSON.parse(fs.readFileSync(file, 'utf8')) as ObjectSchema);
+    return check(given);
+  };
+  return Object.assign(checkOnceCompiled, { schemaName: name });
 }
 
 const ajv = new Ajv2020({

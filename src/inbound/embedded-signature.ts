@@ -1,7 +1,6 @@
 // Whether an embedded original has a DKIM signature (RFC 6376) that verifies and covers its Message-ID:
 // then the holder of that domain's key has sent it. The work is bounded, because strangers write
-// these mails.
-import { dkimVerify } from 'mailauth/lib/dkim/verify.js';
+// these mails. The library is loaded when it is first needed, so that a start need not wait for it.
 import { isUuid } from '../base/ids.ts';
 import type { Resolver } from '../protocol/dns/resolver.ts';
 import { readHeaderBlock } from '../protocol/mail/inbound/header-block.ts';
@@ -35,7 +34,7 @@ export function isVerifiable(content: Buffer): boolean {
 
 /** The domains, in lower case, whose signatures verify and cover the field and the whole body. */
 export async function wholeSignersOf(content: Buffer, field: string, resolver: Resolver): Promise<string[]> {
-  const { results } = await dkimVerify(content, { resolver: (name, type) => lookUp(resolver, name, type) });
+  const results = await verify(content, resolver);
   return results
     .filter(({ status, signingHeaders }) => status.result === 'pass' && covers(signingHeaders?.keys, field))
     .filter(({ status }) => !('underSized' in status) || !status.underSized)
@@ -44,10 +43,16 @@ export async function wholeSignersOf(content: Buffer, field: string, resolver: R
 
 /** The domains, in lower case, whose signatures verify and cover the Message-ID. */
 export async function signersOf(content: Buffer, resolver: Resolver): Promise<string[]> {
-  const { results } = await dkimVerify(content, { resolver: (name, type) => lookUp(resolver, name, type) });
+  const results = await verify(content, resolver);
   return results
     .filter(({ status, signingHeaders }) => status.result === 'pass' && covers(signingHeaders?.keys, 'message-id'))
     .flatMap(({ signingDomain }) => signingDomain?.toLowerCase() ?? []);
+}
+
+async function verify(content: Buffer, resolver: Resolver) {
+  const { dkimVerify } = await import('mailauth/lib/dkim/verify.js');
+  const { results } = await dkimVerify(content, { resolver: (name, type) => lookUp(resolver, name, type) });
+  return results;
 }
 
 function covers(keys: string | undefined, field: string): boolean {

@@ -1,6 +1,7 @@
 // Connections to endpoints, kept open between calls. Each belongs to one origin and one address that was checked: a
-// call can only use connections to addresses that were checked for it.
-import { buildConnector, Pool } from 'undici';
+// call can only use connections to addresses that were checked for it. The library is loaded with the first: it is a tenth of
+// a start, and few daemons call somebody at once.
+import type { Pool } from 'undici';
 import type { Clock } from '../base/clock.ts';
 import { SECOND_MS } from '../base/clock.ts';
 
@@ -21,6 +22,8 @@ interface Entry extends EndpointPool {
   users: number;
 }
 
+type Library = typeof import('undici');
+
 /** Short, so that one dead address of a host leaves time for the others. */
 const CONNECT_TIMEOUT_MS = 5 * SECOND_MS;
 /** Few servers close idle connections sooner; undici honours their Keep-Alive hint. */
@@ -32,6 +35,7 @@ const ANSWER_TIMEOUT_MS = 20 * SECOND_MS;
 export class Connections {
   readonly #options: ConnectionsOptions;
   readonly #entries = new Map<string, Entry>();
+  #library: Library | null = null;
 
   constructor(options: ConnectionsOptions) {
     this.#options = options;
@@ -39,7 +43,8 @@ export class Connections {
 
   async use<T>(origin: string, ip: string, work: (endpoint: EndpointPool) => Promise<T>): Promise<T> {
     const key = `${origin} ${ip}`;
-    const entry = this.#entries.get(key) ?? this.#open(origin, ip);
+    this.#library ??= await import('undici');
+    const entry = this.#entries.get(key) ?? this.#open(this.#library, origin, ip);
     this.#entries.set(key, entry);
     entry.users++;
     try {
@@ -66,7 +71,7 @@ export class Connections {
     await Promise.all(pools.map((pool) => pool.destroy()));
   }
 
-  #open(origin: string, ip: string): Entry {
+  #open({ buildConnector, Pool }: Library, origin: string, ip: string): Entry {
     const { ca, clock } = this.#options;
     const connect = buildConnector({
       timeout: CONNECT_TIMEOUT_MS,
