@@ -12,7 +12,15 @@ import type { StoreVerbs } from '../store/store.ts';
 
 export interface SlotKeeperKit {
   store: StoreVerbs<{
-    owners: 'readClock' | 'takeSlots' | 'keepSlots' | 'letGoOfSlots' | 'listSlots' | 'listNodes' | 'isSlotIdle';
+    owners:
+      | 'readClock'
+      | 'takeSlots'
+      | 'keepSlots'
+      | 'listSlots'
+      | 'listNodes'
+      | 'isSlotIdle'
+      | 'letGoOfIdleSlot'
+      | 'letGoOfSlots';
   }>;
   ownership: Ownership;
   node: NodeNote;
@@ -178,8 +186,10 @@ export class SlotKeeper {
   async #handOver(at: number): Promise<void> {
     const { store, ownership, log } = this.#kit;
     for (const [slot, since] of this.#leaving) {
-      if (at - since < LONGEST_HANDOVER_MS && !(await store.owners.isSlotIdle(slot))) continue;
-      await store.owners.letGoOfSlots([this.#held.get(slot)!]);
+      const owner = this.#held.get(slot)!;
+      if (at - since >= LONGEST_HANDOVER_MS) await store.owners.letGoOfSlots([owner]);
+      // Reading alone disturbs nobody; but what was sent before `leave`, a claim or an accept, may come behind it.
+      else if (!(await store.owners.isSlotIdle(slot)) || !(await store.owners.letGoOfIdleSlot(owner))) continue;
       ownership.handOver(slot);
       this.#held.delete(slot);
       this.#leaving.delete(slot);

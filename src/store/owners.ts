@@ -95,8 +95,13 @@ export interface OwnerStore {
   takeSlots(request: SlotRequest): Promise<TakenSlots>;
   /** Renews the leases of slots and notes that the node lives. Returns those that are another's by now. */
   keepSlots(request: KeepRequest): Promise<Owner[]>;
-  /** From now on anybody may take them. What they hold stays theirs until somebody does. */
+  /** From now on anybody may take them, and whatever is begun under these epochs is refused. */
   letGoOfSlots(owners: readonly Owner[]): Promise<void>;
+  /**
+   * The same for one, if it is idle: that is looked at where nothing can begin in between. False: something is on its way,
+   * and the slot stays its owner's.
+   */
+  letGoOfIdleSlot(owner: Owner): Promise<boolean>;
   /** In the order of their numbers. */
   listSlots(): Promise<SlotView[]>;
   /** By name. */
@@ -105,7 +110,7 @@ export interface OwnerStore {
   drainNode(node: string, draining: boolean): Promise<boolean>;
   /** Nodes that hold no slot and were not seen since this time. Returns how many. */
   forgetNodes(before: number): Promise<number>;
-  /** Whether nothing that was claimed in the slot is without its end. */
+  /** Whether nothing that was claimed in the slot is without its end. It may be otherwise by the time the answer is there. */
   isSlotIdle(slot: number): Promise<boolean>;
   /** By the clock of the store, which all its nodes share. */
   readClock(): Promise<number>;

@@ -131,6 +131,7 @@ export const VERBS = {
     takeSlots: 'write',
     keepSlots: 'mail',
     letGoOfSlots: 'mail',
+    letGoOfIdleSlot: 'mail',
     listSlots: 'read',
     listNodes: 'read',
     drainNode: 'mail',

@@ -43,7 +43,7 @@ class Cluster {
     const kit = { ...parts, monotonicMs, tickMs: null };
     const keeper = new SlotKeeper(kit);
     await keeper.start();
-    return { store, ownership, keeper, heard, tick: () => keeper.tick() };
+    return { store, owners, ownership, keeper, heard, tick: () => keeper.tick() };
   }
 
   bench(store: Awaited<ReturnType<typeof openSqliteStore>>): Bench {
@@ -154,12 +154,41 @@ t.test('a slot is handed over once everything in it has its end', async (t) => {
   });
   await a.tick();
   await b.tick();
-  t.strictSame(b.ownership.of(slot), { slot, epoch: 2 });
+  t.strictSame(b.ownership.of(slot), { slot, epoch: 3 });
   await a.store.owners.drainNode('a', false);
   await a.tick();
   await b.tick();
   await a.tick();
   t.equal(a.ownership.slots.length, 8, 'it has its share again');
+});
+
+t.test('a claim that was sent before its slot was left is waited for, or refused', async (t) => {
+  const cluster = new Cluster(t);
+  const a = await cluster.node('a');
+  const bench = cluster.bench(a.store);
+  const { domain } = await bench.sender('acme.test');
+  const slot = a.ownership.slots.at(-1)!;
+  const owner = a.ownership.of(slot)!;
+  const { lanes } = await bench.accept(domain, ['a@x.test', 'b@x.test'], { slot });
+  const claim = () => a.store.queue.claim(lanes[0]!.lane, 1, { owner, now: T0, dueAgainAt: dueAgainFrom(T0) });
+  const { isSlotIdle } = a.owners;
+  let claimed: Awaited<ReturnType<typeof claim>> | undefined;
+  a.owners.isSlotIdle = async (asked) => {
+    const isIdle = await isSlotIdle(asked);
+    if (asked === slot) claimed ??= await claim();
+    return isIdle;
+  };
+  await a.store.owners.drainNode('a', true);
+  const b = await cluster.node('b');
+  await a.tick();
+  t.equal(claimed?.messages.length, 1);
+  await b.tick();
+  t.equal(b.ownership.of(slot), null, 'it is on its way, and would be sent twice');
+  await a.store.queue.record([bench.attempted(claimed!.messages[0]!, { to: 'delivered' })]);
+  await a.tick();
+  t.match(await claim(), { messages: [], isOver: true }, 'nobody has taken the slot yet');
+  await b.tick();
+  t.strictSame(b.ownership.of(slot), { slot, epoch: 3 });
 });
 
 t.test('what does not end is left to the next owner after a minute', async (t) => {

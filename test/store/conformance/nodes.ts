@@ -56,7 +56,7 @@ export const nodeCases = {
   "a slot that its owner lets go of is anybody's": async (t: Test, bench: Bench) => {
     const held = await take(bench, 'a', { slots: 2 });
     await bench.store.owners.letGoOfSlots([held[0]!, { ...held[1]!, epoch: 7 }]);
-    t.strictSame(await takeAt(bench, 'b', T0, { slots: 2, newSlots: 0 }), [{ slot: 1, epoch: 2 }]);
+    t.strictSame(await takeAt(bench, 'b', T0, { slots: 2, newSlots: 0 }), [{ slot: 1, epoch: 3 }]);
     await bench.store.owners.letGoOfSlots(held);
     const slots = await bench.store.owners.listSlots();
     t.match(slots[0], { node: 'b', leaseUntil: T0 + LEASE_MS }, 'who holds it no more cannot let go of it');
@@ -83,6 +83,28 @@ export const nodeCases = {
     const calls = { owners: [other], now: T0 + 1000, leaseUntil: [T0 + 1e6] };
     await store.webhooks.claimDeliveries([{ webhookId: webhook.id, limit: 1 }], calls);
     t.strictSame(await idle(), [true, false]);
+  },
+
+  'a slot is let go of only when it is idle, and nothing begins there after that': async (t: Test, bench: Bench) => {
+    const { store } = bench;
+    const { domain } = await bench.sender('acme.test');
+    const [owner] = (await take(bench, 'a')) as [Owner];
+    const { lanes } = await bench.accept(domain, ['a@x.test', 'b@x.test'], { slot: owner.slot });
+    const claim = () => store.queue.claim(lanes[0]!.lane, 1, { owner, now: T0, dueAgainAt: dueAgainFrom(T0) });
+    const { messages } = await claim();
+    t.equal(await store.owners.letGoOfIdleSlot(owner), false);
+    t.strictSame(await keep(bench, 'a', [owner], T0), [], 'it is still its own');
+    await store.queue.record([bench.attempted(messages[0]!, { to: 'delivered' })]);
+    t.equal(await store.owners.letGoOfIdleSlot({ ...owner, epoch: 7 }), true, "another owner's is not its own");
+    t.strictSame(await keep(bench, 'a', [owner], T0), []);
+    t.equal(await store.owners.letGoOfIdleSlot(owner), true);
+    t.match(await store.owners.listSlots(), [{ node: 'a', leaseUntil: 0 }]);
+    t.strictSame(await claim(), { messages: [], nextDueAt: null, isOver: true }, 'although nobody has taken it');
+    const begin = { owner, dueAgainAt: T0 + 60_000 };
+    const late = await bench.accept(domain, ['c@x.test'], { slot: owner.slot, begin });
+    t.match(late, { kind: 'accepted', begun: false });
+    t.match(await bench.message(late.receipt.messageIds[0]!), { state: 'queued', attempts: 0 });
+    t.strictSame(await takeAt(bench, 'b', T0, { slots: 1, newSlots: 0 }), [{ slot: owner.slot, epoch: 3 }]);
   },
 
   'nodes are seen, drained and forgotten': async (t: Test, bench: Bench) => {

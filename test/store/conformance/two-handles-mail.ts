@@ -154,6 +154,30 @@ export const rivalMailCases = {
     t.match(await bench.message(message.id), { state: 'deferred', attempts: 1 });
   }),
 
+  'a slot is let go of before a claim or after its end': rivals(async (t, bench, handles) => {
+    const node = bench.id();
+    const owner = (await take(bench.store, node, T0)).owners[0]!;
+    const { domain } = await newSender(bench);
+    const { lanes } = await bench.accept(domain, ['a@x.test'], { slot: owner.slot });
+    const [isFree, { messages, isOver }] = await Promise.all([
+      handles[0].owners.letGoOfIdleSlot(owner),
+      claim(handles[1], lanes[0]!.lane, owner),
+    ]);
+    t.strictSame({ claimed: messages.length, isOver }, { claimed: isFree ? 0 : 1, isOver: isFree });
+  }),
+
+  'a slot is let go of before an accept that begins, or not': rivals(async (t, bench, handles) => {
+    const owner = (await take(bench.store, bench.id(), T0)).owners[0]!;
+    const { domain } = await newSender(bench);
+    const begin = { owner, dueAgainAt: T0 + 60_000 };
+    const submission = bench.submission(domain, ['a@x.test'], { slot: owner.slot, begin });
+    const [isFree, accepted] = await Promise.all([
+      handles[0].owners.letGoOfIdleSlot(owner),
+      handles[1].submissions.accept(submission),
+    ]);
+    t.match(accepted, { kind: 'accepted', begun: !isFree });
+  }),
+
   'of two recoveries of one node the last holds its slot': rivals(async (t, bench, handles) => {
     const { node, owner, message } = await sendingOf(bench);
     const starts = await atOnce(handles, 2, (store) => take(store, node, T0 + 1));

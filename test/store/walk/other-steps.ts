@@ -458,7 +458,10 @@ async function nodes(walk: Walk): Promise<void> {
   await owners.letGoOfSlots([walk.formerOwner]);
   walk.same(await owners.listSlots(), [{ ...walk.owner, node: 'test', leaseUntil: null }], 'listSlots');
   const sending = [...walk.model.messages.values()].some(({ state }) => state === 'sending');
-  if (sending) walk.same(await owners.isSlotIdle(walk.owner.slot), false, 'isSlotIdle');
+  if (sending) {
+    walk.same(await owners.isSlotIdle(walk.owner.slot), false, 'isSlotIdle');
+    walk.same(await owners.letGoOfIdleSlot(walk.owner), false, 'letGoOfIdleSlot');
+  } else await owners.letGoOfIdleSlot(walk.formerOwner);
   walk.same(await owners.forgetNodes(walk.now + 1), 1, 'forgetNodes');
   walk.same((await owners.readClock()) > 0, true, 'readClock');
 }

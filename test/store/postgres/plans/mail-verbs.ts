@@ -111,6 +111,7 @@ export function claimVerbs({ bench, contents, samples }: Asked): HotVerbs {
       }),
     isSlotIdle: () => store.owners.isSlotIdle(3),
     'isSlotIdle of one that is': () => store.owners.isSlotIdle(99),
+    letGoOfIdleSlot: () => store.owners.letGoOfIdleSlot({ slot: 99, epoch: 1 }),
     keepSlots: async () => {
       const owners = [await bench.owner()];
       await store.owners.keepSlots({ owners, node: 'test', version: '1', startedAt: 0, now: T0, leaseUntil: T0 });

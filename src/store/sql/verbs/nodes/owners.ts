@@ -12,14 +12,20 @@ import {
 import type { Steps } from '../../steps.ts';
 import type { Transaction, Work } from '../../transaction.ts';
 
-type SlotVerbs = Work<Pick<OwnerStore, 'takeSlots' | 'letGoOfSlots' | 'listSlots' | 'isSlotIdle' | 'leadTimer'>>;
+type SlotVerbs = Work<
+  Pick<OwnerStore, 'takeSlots' | 'letGoOfSlots' | 'letGoOfIdleSlot' | 'listSlots' | 'isSlotIdle' | 'leadTimer'>
+>;
 
 export function slotVerbs(db: Transaction): SlotVerbs {
   return {
     takeSlots: (request) => takeSlots(db, request),
     *letGoOfSlots(owners) {
-      const letGo = db.sql('UPDATE slots SET lease_until = 0 WHERE slot = +? AND epoch = +?');
-      for (const { slot, epoch } of owners) yield* letGo.run(slot, epoch);
+      for (const owner of owners) yield* letGo(db, owner);
+    },
+    *letGoOfIdleSlot(owner) {
+      if (!(yield* isSlotIdle(db, owner.slot))) return false;
+      yield* letGo(db, owner);
+      return true;
     },
     *listSlots() {
       const slots = db.sql('SELECT slot, epoch, node, lease_until AS "leaseUntil" FROM slots ORDER BY slot');
@@ -121,6 +127,11 @@ function* isSlotIdle(db: Transaction, slot: number): Steps<boolean> {
     'SELECT 1 FROM webhook_deliveries d JOIN webhooks w ON w.id = d.webhook_id WHERE d.leased = 1 AND w.slot = +? LIMIT 1',
   );
   return (yield* calling.get(slot)) === undefined;
+}
+
+/** A claim that its node had sent before comes behind it, and must find that the slot is not its own any more. */
+function* letGo(db: Transaction, { slot, epoch }: Owner): Steps<void> {
+  yield* db.sql('UPDATE slots SET lease_until = 0, epoch = epoch + 1 WHERE slot = +? AND epoch = +?').run(slot, epoch);
 }
 
 function* leadTimer(db: Transaction, { name, node, now, leaseUntil }: LeadRequest): Steps<number | null> {
