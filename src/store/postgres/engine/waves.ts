@@ -160,10 +160,11 @@ function next(task: Task, answer: unknown): IteratorResult<unknown, unknown> {
   }
 }
 
+/** Both wait, so neither is a part of the other: somewhere on the way to them their places differ. */
 function byPlace(one: Task, other: Task): number {
   const [places, others] = [placesOf(one), placesOf(other)];
   const at = places.findIndex((place, depth) => place !== others[depth]);
-  return at < 0 ? 0 : places[at]! - (others[at] ?? -1);
+  return places[at]! - others[at]!;
 }
 
 /** The verb's, then of each part in it. */
