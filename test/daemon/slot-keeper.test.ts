@@ -7,6 +7,7 @@ import { SlotKeeper } from '../../src/daemon/slot-keeper.ts';
 import { silentLogger } from '../../src/observe/log.ts';
 import { NODE_LEASE_MS } from '../../src/store/owners.ts';
 import { Ownership } from '../../src/store/ownership.ts';
+import type { ClaimedMessage } from '../../src/store/queue.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { openContentReader } from '../../src/store/sqlite/reading/courier-reads.ts';
 import { Bench, dueAgainFrom, T0 } from '../store/conformance/harness.ts';
@@ -49,6 +50,18 @@ class Cluster {
   bench(store: Awaited<ReturnType<typeof openSqliteStore>>): Bench {
     return new Bench({ store, openContents: () => openContentReader(this.#file) });
   }
+}
+
+/** Two mails that wait in a slot of the node, and a claim of the next one as its owner sends it now. */
+async function mailIn(cluster: Cluster, { store, ownership }: Awaited<ReturnType<Cluster['node']>>, slot: number) {
+  const bench = cluster.bench(store);
+  const { domain } = await bench.sender('acme.test');
+  const { lanes } = await bench.accept(domain, ['a@x.test', 'b@x.test'], { slot });
+  const terms = { owner: ownership.of(slot)!, now: T0, dueAgainAt: dueAgainFrom(T0) };
+  const claim = () => store.queue.claim(lanes[0]!.lane, 1, terms);
+  const deliver = ([message]: readonly ClaimedMessage[]) =>
+    store.queue.record([bench.attempted(message!, { to: 'delivered' })]);
+  return { claim, deliver };
 }
 
 function numbers(from: number, to: number): number[] {
@@ -132,12 +145,9 @@ t.test('a node that was not heard of holds nothing before another may take over,
 t.test('a slot is handed over once everything in it has its end', async (t) => {
   const cluster = new Cluster(t);
   const a = await cluster.node('a');
-  const bench = cluster.bench(a.store);
-  const { domain } = await bench.sender('acme.test');
   const slot = a.ownership.slots.at(-1)!;
-  const { lanes } = await bench.accept(domain, ['a@x.test'], { slot });
-  const terms = { owner: a.ownership.of(slot)!, now: T0, dueAgainAt: dueAgainFrom(T0) };
-  const { messages } = await a.store.queue.claim(lanes[0]!.lane, 1, terms);
+  const { claim, deliver } = await mailIn(cluster, a, slot);
+  const { messages } = await claim();
   t.equal(await a.store.owners.drainNode('a', true), true);
   const b = await cluster.node('b');
   await a.tick();
@@ -148,10 +158,7 @@ t.test('a slot is handed over once everything in it has its end', async (t) => {
     b.ownership.slots.filter((one) => one <= 8),
     numbers(1, 7),
   );
-  t.strictSame(await a.store.queue.record([bench.attempted(messages[0]!, { to: 'delivered' })]), {
-    lanes: [],
-    over: [],
-  });
+  t.strictSame(await deliver(messages), { lanes: [], over: [] });
   await a.tick();
   await b.tick();
   t.strictSame(b.ownership.of(slot), { slot, epoch: 3 });
@@ -165,12 +172,8 @@ t.test('a slot is handed over once everything in it has its end', async (t) => {
 t.test('a claim that was sent before its slot was left is waited for, or refused', async (t) => {
   const cluster = new Cluster(t);
   const a = await cluster.node('a');
-  const bench = cluster.bench(a.store);
-  const { domain } = await bench.sender('acme.test');
   const slot = a.ownership.slots.at(-1)!;
-  const owner = a.ownership.of(slot)!;
-  const { lanes } = await bench.accept(domain, ['a@x.test', 'b@x.test'], { slot });
-  const claim = () => a.store.queue.claim(lanes[0]!.lane, 1, { owner, now: T0, dueAgainAt: dueAgainFrom(T0) });
+  const { claim, deliver } = await mailIn(cluster, a, slot);
   const { isSlotIdle } = a.owners;
   let claimed: Awaited<ReturnType<typeof claim>> | undefined;
   a.owners.isSlotIdle = async (asked) => {
@@ -184,7 +187,7 @@ t.test('a claim that was sent before its slot was left is waited for, or refused
   t.equal(claimed?.messages.length, 1);
   await b.tick();
   t.equal(b.ownership.of(slot), null, 'it is on its way, and would be sent twice');
-  await a.store.queue.record([bench.attempted(claimed!.messages[0]!, { to: 'delivered' })]);
+  await deliver(claimed!.messages);
   await a.tick();
   t.match(await claim(), { messages: [], isOver: true }, 'nobody has taken the slot yet');
   await b.tick();
@@ -194,11 +197,7 @@ t.test('a claim that was sent before its slot was left is waited for, or refused
 t.test('what does not end is left to the next owner after a minute', async (t) => {
   const cluster = new Cluster(t);
   const a = await cluster.node('a');
-  const bench = cluster.bench(a.store);
-  const { domain } = await bench.sender('acme.test');
-  const { lanes } = await bench.accept(domain, ['a@x.test'], { slot: 1 });
-  const terms = { owner: a.ownership.of(1)!, now: T0, dueAgainAt: dueAgainFrom(T0) };
-  await a.store.queue.claim(lanes[0]!.lane, 1, terms);
+  await (await mailIn(cluster, a, 1)).claim();
   await a.store.owners.drainNode('a', true);
   for (let waited = 0; waited < 60_000; waited += 3000, cluster.clock.now += 3000) await a.tick();
   t.match((await a.store.owners.listSlots())[0], { node: 'a', leaseUntil: cluster.clock.now - 3000 + NODE_LEASE_MS });

@@ -155,8 +155,7 @@ export const rivalMailCases = {
   }),
 
   'a slot is let go of before a claim or after its end': rivals(async (t, bench, handles) => {
-    const node = bench.id();
-    const owner = (await take(bench.store, node, T0)).owners[0]!;
+    const owner = (await take(bench.store, bench.id(), T0)).owners[0]!;
     const { domain } = await newSender(bench);
     const { lanes } = await bench.accept(domain, ['a@x.test'], { slot: owner.slot });
     const [isFree, { messages, isOver }] = await Promise.all([
