@@ -15,7 +15,8 @@ const SENTENCES: Readonly<Record<string, string>> = {
   '57P01': 'the database server was shut down, or an administrator ended the connection',
   '57P02': 'the database server crashed and is recovering',
   '57P03': 'the database server is starting up or shutting down: try again in a moment',
-  '55P03': 'another transaction held a lock for too long, at every try',
+  '55P03':
+    'another transaction held a lock for too long, at every try: postrider doctor names those that stay open, and a standby that is missing',
   '57014': 'a statement took too long and was stopped',
   '25P03': 'a transaction was idle for too long, so the server ended it',
   '40001': 'other transactions changed the same rows at every try',

@@ -69,11 +69,12 @@ export class WriteTransaction {
     const askedAt = performance.now();
     const begun = connection.sendText(takesTurn ? `${BEGIN}; ${TAKE_TURN}` : BEGIN);
     const opened = connection.send(OPEN, [], 'arrays');
-    // What fails first says why.
-    await Promise.all([begun, opened]).catch((error: unknown) => {
+    // The first one says why: what comes behind it only says that the transaction has failed, and can be rejected before it.
+    const failed = (await Promise.allSettled([begun, opened])).find(({ status }) => status === 'rejected');
+    if (failed) {
       connection.sendText('ROLLBACK').catch(() => {}); // of a connection that is lost
-      throw error;
-    });
+      throw (failed as PromiseRejectedResult).reason;
+    }
     const { rows } = await opened;
     const transaction = new WriteTransaction(session, connection, (rows as [string, number][])[0]!);
     cache.see(transaction.version, askedAt);

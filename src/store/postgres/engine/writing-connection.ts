@@ -78,6 +78,8 @@ const GROUP_MAX_VERBS = 1000;
 /** With conflicts, lost connections, or a verb less. */
 const GROUP_TRIES = 4;
 const VERB_TRIES = 12;
+/** A turn is waited for as long as for any lock, that often: longer than a node that halts in its own keeps it. */
+const TURN_TRIES = 4;
 const RETRY_FIRST_MS = 4;
 const RETRY_LONGEST_MS = 250;
 
@@ -135,18 +137,20 @@ export class WritingConnection {
     const started = performance.now();
     const tried = await this.#tryTogether(group);
     let { committed, sent, error } = tried;
-    for (const verb of tried.left) {
+    for (const [at, verb] of tried.left.entries()) {
       const alone = await this.#runAlone(verb);
       if ('error' in alone) {
         error = alone.error;
-        continue;
+        if (!isHopeless(alone)) continue;
+        for (const behind of tried.left.slice(at + 1)) behind.reject(storeFault(error));
+        break;
       }
       committed++;
       sent = added(sent, alone);
     }
     const elapsedMs = performance.now() - started;
     if (committed > 0) this.#parts.onGroup?.({ verbs: group.length, elapsedMs, sent });
-    else if (isOutage(error)) this.#parts.onFailedCommit?.(outageFault(error));
+    else if (isOutage(error)) this.#parts.onFailedCommit?.(storeFault(error));
   }
 
   async #tryTogether(group: Verb[]): Promise<Tried> {
@@ -193,11 +197,11 @@ export class WritingConnection {
 
   /** Runs and commits them, and answers them when that succeeded. */
   async #attempt(verbs: Verb[], { sideBySide, inTurn }: Way): Promise<Outcome> {
-    const { session, cache } = this.#parts;
+    const { session } = this.#parts;
     let transaction: WriteTransaction;
     try {
       const takesTurn = inTurn || verbs.some(({ beside }) => beside !== null);
-      transaction = await WriteTransaction.begin(session, cache, takesTurn);
+      transaction = await this.#begin(takesTurn);
     } catch (error) {
       if (error instanceof Fault) this.#rejectWaiting(error);
       return { error };
@@ -210,6 +214,19 @@ export class WritingConnection {
     if (isOutdatedPlan(outcome.error)) session.drop();
     else transaction.rollBack();
     return outcome;
+  }
+
+  /** Whose turn does not come would not get any further alone, and nobody behind it either. */
+  async #begin(takesTurn: boolean): Promise<WriteTransaction> {
+    const { session, cache } = this.#parts;
+    for (let tries = 1; ; tries++) {
+      try {
+        return await WriteTransaction.begin(session, cache, takesTurn);
+      } catch (error) {
+        if (!isConflict(error)) throw error;
+        if (tries === TURN_TRIES) throw outageFault(error);
+      }
+    }
   }
 
   async #runIn(transaction: WriteTransaction, rounds: Verb[][]): Promise<Outcome> {
@@ -252,7 +269,7 @@ export class WritingConnection {
     return null;
   }
 
-  /** No server to work with was found: whoever waited meanwhile would only wait again, one after the other. */
+  /** No server to work with was found, or no turn came: whoever waited meanwhile would only wait again, one after the other. */
   #rejectWaiting(fault: Fault): void {
     for (const verb of this.#waiting.splice(0)) verb.reject(storeFault(fault));
   }

@@ -5,7 +5,8 @@ import { encodeArray } from '../../../../src/store/postgres/engine/array-values.
 import { connect } from '../../../../src/store/postgres/engine/connection.ts';
 import { parseServerAddress } from '../../../../src/store/postgres/engine/server-address.ts';
 import { Statements } from '../../../../src/store/postgres/engine/statements.ts';
-import { openPostgresStore } from '../../../../src/store/postgres/open.ts';
+import { TAKE_TURN } from '../../../../src/store/postgres/engine/write-transaction.ts';
+import { openPostgresStore, type PostgresOptions } from '../../../../src/store/postgres/open.ts';
 import type { ClaimedMessage } from '../../../../src/store/queue.ts';
 import type { GroupStats } from '../../../../src/store/verb-kinds.ts';
 import { Bench, dueAgainFrom, T0 } from '../../../store/conformance/harness.ts';
@@ -20,12 +21,32 @@ const noContents = () => {
 /** BEGIN, sums and COMMIT, and what verbs of mail wait for between. A verb that is longer is worth a second look. */
 const MAX_ROUND_TRIPS = 10;
 
-async function openOn(t: Test, server: PostgresServer) {
+async function openOn(t: Test, server: PostgresServer, options: Partial<PostgresOptions> = {}) {
   const groups: GroupStats[] = [];
   const url = server.url(await server.createDatabase());
-  const store = await openPostgresStore({ url, onGroup: (stats) => groups.push(stats) });
+  const store = await openPostgresStore({ url, onGroup: (stats) => groups.push(stats), ...options });
   t.teardown(() => store.close());
   return { bench: new Bench({ store, openContents: noContents }), groups, url };
+}
+
+/** A node that does not end its turn. */
+async function neighbourInTurn(t: Test, url: string) {
+  const connection = await connect(parseServerAddress(url), { applicationName: 'a test', patient: true });
+  t.teardown(() => connection.end());
+  await connection.sendText(`BEGIN; ${TAKE_TURN}`);
+  const waiting = `SELECT waitstart::text AS since FROM pg_locks WHERE NOT granted AND locktype = 'relation'`;
+  return {
+    /** Settles when somebody waits for the lock, and has done so that often. */
+    async waitedFor(times: number): Promise<void> {
+      const seen = new Set<string>();
+      await until(`it is waited for ${times} times`, async () => {
+        const [row] = (await connection.sendText(waiting)).rows as { since: string | null }[];
+        if (row?.since) seen.add(row.since);
+        return seen.size === times;
+      });
+    },
+    end: () => connection.sendText('COMMIT'),
+  };
 }
 
 /** The way of so many messages, each with an event and its delivery to a webhook; each step is one group. */
@@ -105,21 +126,43 @@ t.test('with a server', { skip: postgresMissing() }, async (t) => {
     t.strictSame([...new Set(groups.map(({ sent }) => sent!.tries))], [1], 'each at its first try');
   });
 
-  t.test('a group whose turn does not come for long tries again', async (t) => {
-    const { bench, groups, url } = await openOn(t, server);
+  for (const count of [1, 2]) {
+    t.test(`a turn that does not come for long is waited for: ${count} verbs`, async (t) => {
+      const { bench, groups, url } = await openOn(t, server);
+      const { domain } = await bench.sender('acme.test');
+      const neighbour = await neighbourInTurn(t, url);
+      groups.length = 0;
+      const names = Array.from({ length: count }, (_, at) => `${at}@x.test`);
+      const accepted = Promise.all(names.map((name) => bench.accept(domain, [name])));
+      await neighbour.waitedFor(3);
+      await neighbour.end();
+      t.equal((await accepted).length, count);
+      t.strictSame(
+        groups.map(({ verbs }) => verbs),
+        [count],
+        'all together',
+      );
+    });
+  }
+
+  t.test('a turn that does not come at all fails everyone who waits, once, with the reason', async (t) => {
+    const failed: unknown[] = [];
+    const { bench, url } = await openOn(t, server, { onFailedCommit: (error) => failed.push(error) });
     const { domain } = await bench.sender('acme.test');
-    const connection = await connect(parseServerAddress(url), { applicationName: 'a test' });
-    t.teardown(() => connection.end());
-    await connection.sendText('BEGIN; LOCK TABLE meta IN SHARE UPDATE EXCLUSIVE MODE');
-    groups.length = 0;
-    const accepted = Promise.all([bench.accept(domain, ['a@x.test']), bench.accept(domain, ['b@x.test'])]);
-    const waiting = `SELECT waitstart::text AS since FROM pg_locks WHERE NOT granted AND locktype = 'relation'`;
-    const since = async () => ((await connection.sendText(waiting)).rows[0] as { since: string } | undefined)?.since;
-    const first = await until('it waits', since);
-    await until('it waits again', async () => ![undefined, first].includes(await since()));
-    await connection.sendText('COMMIT');
-    t.equal((await accepted).length, 2);
-    t.ok(groups[0]!.sent!.tries > 1);
+    const neighbour = await neighbourInTurn(t, url);
+    const first = [bench.accept(domain, ['a@x.test']), bench.accept(domain, ['b@x.test'])];
+    await neighbour.waitedFor(1);
+    const behind = [bench.accept(domain, ['c@x.test']), bench.accept(domain, ['d@x.test'])];
+    const outcomes = await Promise.allSettled([...first, ...behind]);
+    const reason = {
+      message: 'the database could not be used',
+      detail: /^another transaction held a lock for too long/,
+    };
+    for (const outcome of outcomes) t.match(outcome, { status: 'rejected', reason });
+    t.match(failed, [reason], 'and the intake is closed');
+    await neighbour.end();
+    await bench.accept(domain, ['e@x.test']);
+    t.equal(await bench.store.figures.countOpenMessages(), 1);
   });
 
   t.test('rows are looked up one after the other, whatever the table holds', async (t) => {
