@@ -5,8 +5,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Clock, SECOND_MS } from '../base/clock.ts';
 import { Fault } from '../base/errors.ts';
 import type { Logger } from '../observe/log.ts';
-import { CLOCK_REFUSES_MS, CLOCK_WARNS_MS, NODE_LEASE_MS, type NodeNote, type NodeView } from '../store/owners.ts';
+import { CLOCK_REFUSES_MS, NODE_LEASE_MS, type NodeNote, type NodeView } from '../store/owners.ts';
 import type { StoreVerbs } from '../store/store.ts';
+import { compareClocks, describeDifference } from './compared-clocks.ts';
 import { nameTaken } from './slot-keeper.ts';
 
 interface JoinKit {
@@ -23,22 +24,12 @@ const LOOK_AGAIN_MS = SECOND_MS;
 
 export async function joinNodes(kit: JoinKit, note: NodeNote): Promise<void> {
   const { noteFile } = kit;
-  await compareClocks(kit);
+  const { aheadMs } = await compareClocks(kit);
+  if (Math.abs(aheadMs) >= CLOCK_REFUSES_MS) {
+    throw new Fault(`${describeDifference(aheadMs)}, then start again`, { permanence: 'permanent' });
+  }
   await awaitName(kit, note, lastStart(noteFile, note.node));
   fs.writeFileSync(noteFile, `${JSON.stringify(note)}\n`, { mode: 0o600 });
-}
-
-async function compareClocks({ store, clock, log }: Pick<JoinKit, 'store' | 'clock' | 'log'>): Promise<void> {
-  const before = clock.now();
-  const theirs = await store.owners.readClock();
-  const after = clock.now();
-  const apartMs = Math.max(before - theirs, theirs - after);
-  if (apartMs < CLOCK_WARNS_MS) return;
-  const seconds = (apartMs / SECOND_MS).toFixed(1);
-  const what = `the clock of this machine is ${seconds} s ${theirs > after ? 'behind' : 'ahead of'} the database's`;
-  const advice = 'let both follow the same time servers (chrony or systemd-timesyncd)';
-  if (apartMs >= CLOCK_REFUSES_MS) throw new Fault(`${what}: ${advice}, then start again`, { permanence: 'permanent' });
-  log.warn({}, `${what}: ${advice}`);
 }
 
 /** Returns once nobody else uses the name. A daemon that was killed keeps it for as long as its leases. */

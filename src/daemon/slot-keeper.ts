@@ -3,12 +3,13 @@
 //
 // A lease counts from before its renewal was sent, by this machine's monotonic clock, and ends a little early: so this
 // node has stopped to begin anything when another one may take its slots. What it has begun by then, the store refuses.
-import { SECOND_MS } from '../base/clock.ts';
+import { type Clock, SECOND_MS } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
 import type { Logger } from '../observe/log.ts';
 import { NODE_LEASE_MS, type NodeNote, type NodeView, type Owner, type SlotView } from '../store/owners.ts';
 import type { Ownership } from '../store/ownership.ts';
 import type { StoreVerbs } from '../store/store.ts';
+import { ClockWatch, compareClocks } from './compared-clocks.ts';
 
 export interface SlotKeeperKit {
   store: StoreVerbs<{
@@ -23,6 +24,8 @@ export interface SlotKeeperKit {
       | 'letGoOfSlots';
   }>;
   ownership: Ownership;
+  /** Only compared with the store's. */
+  clock: Clock;
   node: NodeNote;
   /** Messages whose results are known but not stored. */
   spare: readonly string[];
@@ -50,16 +53,19 @@ export class SlotKeeper {
   readonly #kit: SlotKeeperKit;
   /** Also while a lease may be over: it is renewed as long as nobody has taken the slot. */
   readonly #held = new Map<number, Owner>();
+  readonly #clocks: ClockWatch;
   /** Slots of `#held` in which nothing new begins, and since when. */
   readonly #leaving = new Map<number, number>();
   #timer: NodeJS.Timeout | null = null;
   #ticking: Promise<void> | null = null;
   #isReplaced = false;
   #livingNodes = 1;
+
   #deadline: NodeJS.Timeout | null = null;
 
   constructor(kit: SlotKeeperKit) {
     this.#kit = kit;
+    this.#clocks = new ClockWatch(kit.log);
   }
 
   /** At the last renewal, with this one. */
@@ -107,7 +113,8 @@ export class SlotKeeper {
     const { store, ownership, node, monotonicMs } = this.#kit;
     if (await this.#hasNamesake()) return;
     const sentAt = monotonicMs();
-    const now = await store.owners.readClock();
+    const { theirs: now, aheadMs } = await compareClocks(this.#kit);
+    this.#clocks.see(aheadMs);
     const owners = [...this.#held.values()];
     const lost = await store.owners.keepSlots({ ...node, owners, now, leaseUntil: now + NODE_LEASE_MS });
     this.#forget(lost);

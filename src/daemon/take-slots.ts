@@ -73,7 +73,7 @@ async function shareSlots(
       throw new Error(reason);
     });
   };
-  const keeper = new SlotKeeper({ store, ownership, node, spare, log, monotonicMs, onNamesake });
+  const keeper = new SlotKeeper({ store, ownership, clock, node, spare, log, monotonicMs, onNamesake });
   opened.add(() => keeper.close());
   await keeper.start();
   return { ownership, keeper };

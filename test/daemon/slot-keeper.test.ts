@@ -40,7 +40,8 @@ class Cluster {
     const owners = { ...store.owners, readClock: async () => this.clock.now };
     const node = { node: name, version: '1.0.0', startedAt: this.clock.now };
     const onNamesake = (reason: string) => heard.push(reason);
-    const parts = { store: { owners }, ownership, node, spare: [], log: silentLogger, onNamesake };
+    const clock = { now: () => this.clock.now };
+    const parts = { store: { owners }, ownership, clock, node, spare: [], log: silentLogger, onNamesake };
     const kit = { ...parts, monotonicMs, tickMs: null };
     const keeper = new SlotKeeper(kit);
     await keeper.start();
