@@ -3,8 +3,8 @@
 // long (nodes/run-nodes.ts). `--seed` repeats a schedule; `--minutes` ends the run, `--keep` leaves its folders for a look.
 // Ends with 1 when a promise was broken, with 2 for a wrong call.
 import { parseArgs } from 'node:util';
-import { postgresMissing } from '../support/postgres-server.ts';
 import { hasFailed } from './check.ts';
+import { missingForFaults } from './nodes/faults.ts';
 import { tellNodes } from './nodes/tell-nodes.ts';
 import { runChaos } from './run-chaos.ts';
 import type { Losses } from './tally.ts';
@@ -94,7 +94,7 @@ function readCall(): Call | string {
     const [kills, faults, seed] = [Number(values.kills), Number(values.faults), Number(values.seed)];
     const minutes = Number(values.minutes || (store === 'postgres' && faults === Infinity ? 60 : Infinity));
     if (store !== 'sqlite' && store !== 'postgres') return `--store must be sqlite or postgres, not ${store}`;
-    const missing = store === 'postgres' && postgresMissing();
+    const missing = store === 'postgres' && missingForFaults();
     if (missing) return missing;
     if (!Number.isInteger(kills) || kills < 1) return '--kills must be an integer from 1';
     if (!(faults >= 1)) return '--faults must be a number from 1';

@@ -3,8 +3,9 @@ import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import t from 'tap';
+import { noCompiler } from '../support/preloaded-library.ts';
 import { testFolder } from '../support/test-folder.ts';
-import { noCompiler, preparePowerCuts } from './power-cut.ts';
+import { preparePowerCuts } from './power-cut.ts';
 
 const SYNCED = 'a'.repeat(4096);
 const LATER = 'b'.repeat(1024);

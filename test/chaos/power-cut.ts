@@ -2,9 +2,9 @@
 // a kill this file takes such writes back, all or some of them, in blocks of 512 bytes and without regard to
 // their order, as a disk does that loses its power. It does not simulate: directory entries that are
 // lost, disks that lie about fsync, and blocks that are damaged although they were durable.
-import { execFileSync, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
+import { compileLibrary, noCompiler } from '../support/preloaded-library.ts';
 
 const SOURCE = path.join(import.meta.dirname, 'unsynced.c');
 const BLOCK_BYTES = 512;
@@ -40,15 +40,10 @@ interface Note {
   at: number;
 }
 
-/** Why power cuts cannot be simulated here, or false: the `skip` of a test. */
-export const noCompiler: string | false =
-  spawnSync('cc', ['--version']).status === 0 ? false : 'cc is not installed: apt-get install gcc libc6-dev';
-
 /** Null where there is no C compiler. */
 export function preparePowerCuts(dataFolder: string, workFolder: string): PowerCuts | null {
   if (noCompiler !== false) return null;
-  const library = path.join(workFolder, 'unsynced.so');
-  execFileSync('cc', ['-O1', '-shared', '-fPIC', '-o', library, SOURCE, '-ldl'], { stdio: 'pipe' });
+  const library = compileLibrary(SOURCE, workFolder);
   const notes = path.join(workFolder, 'unsynced');
   fs.mkdirSync(notes, { recursive: true });
   const noted = () => {

@@ -1,11 +1,12 @@
 // backup --to, as a timer calls it: whole files or none, checked, and only its own older ones deleted.
-import { execFile, execFileSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import Database from 'better-sqlite3';
 import t, { type Test } from 'tap';
-import { noCompiler } from '../chaos/power-cut.ts';
+import { prepareBadDisk } from '../support/bad-disk.ts';
+import { noCompiler } from '../support/preloaded-library.ts';
 import { type Finished, newProgram, PROGRAM } from '../support/program.ts';
 
 async function prepare(t: Test) {
@@ -70,12 +71,9 @@ t.test('a disk that is full', { skip: noCompiler }, async (t) => {
   const { folder, configFile, json } = await prepare(t);
   const dir = fs.realpathSync(path.join(folder, 'backups'));
   fs.writeFileSync(path.join(dir, named(1, 'db')), 'an earlier one');
-  const library = path.join(folder, 'failing-disk.so');
-  const source = path.join(import.meta.dirname, '../flows/failing-disk.c');
-  execFileSync('cc', ['-O1', '-shared', '-fPIC', '-o', library, source, '-ldl'], { stdio: 'pipe' });
-  const switchFile = path.join(folder, 'fault');
-  fs.writeFileSync(switchFile, String(os.constants.errno.ENOSPC));
-  const env = { PATH: process.env.PATH, LD_PRELOAD: library, DISK_FOLDER: dir, DISK_FAULT: switchFile };
+  const disk = prepareBadDisk(dir, folder);
+  disk.fail(os.constants.errno.ENOSPC);
+  const env = { PATH: process.env.PATH, ...disk.env };
   const said = await new Promise<Finished>((resolve) => {
     const args = ['backup', '--to', dir, '--keep', '1', '--config', configFile];
     execFile(PROGRAM, args, { env }, (error, stdout, stderr) => {
@@ -84,6 +82,6 @@ t.test('a disk that is full', { skip: noCompiler }, async (t) => {
   });
   t.match(said, { code: 1, stdout: '', stderr: /the backup .*\.db cannot be written: the disk is full/ });
   t.same(fs.readdirSync(dir), [named(1, 'db')], 'nothing by half, and the earlier one is still there');
-  fs.rmSync(switchFile);
+  disk.heal();
   t.match(await json('backup', '--to', dir, '--keep', '1'), { deleted: [path.join(dir, named(1, 'db'))] });
 });

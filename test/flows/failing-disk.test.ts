@@ -1,13 +1,12 @@
 // A disk that fails, and one that the kernel has made read-only, under a running daemon: one line per minute says what
-// to do, and the daemon goes on by itself when the disk can be written again. Linux lets nobody remount a disk that is
-// in use, so a small library in front of libc denies the writes (failing-disk.c).
-import { execFileSync } from 'node:child_process';
+// to do, and the daemon goes on by itself when the disk can be written again.
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import t from 'tap';
-import { noCompiler } from '../chaos/power-cut.ts';
+import { prepareBadDisk } from '../support/bad-disk.ts';
 import type { Daemon } from '../support/daemon-process.ts';
+import { noCompiler } from '../support/preloaded-library.ts';
 import { testFolder } from '../support/test-folder.ts';
 import { RECEIVER, registerSender, startWorld } from '../support/world.ts';
 import { trySending } from './try-sending.ts';
@@ -21,13 +20,9 @@ function complaints(daemon: Daemon): number {
 
 t.test('a disk that stops taking writes', { skip: noCompiler }, async (t) => {
   const folder = fs.realpathSync(testFolder(t));
-  const library = path.join(folder, 'failing-disk.so');
-  const source = path.join(import.meta.dirname, 'failing-disk.c');
-  execFileSync('cc', ['-O1', '-shared', '-fPIC', '-o', library, source, '-ldl'], { stdio: 'pipe' });
   const data = path.join(folder, 'data');
-  const switchFile = path.join(folder, 'fault');
-  const env = { LD_PRELOAD: library, DISK_FOLDER: data, DISK_FAULT: switchFile };
-  const { postrider, dns } = await startWorld(t, { settings: { data: { dir: data } }, launch: { env } });
+  const disk = prepareBadDisk(data, folder);
+  const { postrider, dns } = await startWorld(t, { settings: { data: { dir: data } }, launch: { env: disk.env } });
   const daemon = await postrider.serve();
   const sender = await registerSender({ postrider, dns }, daemon);
 
@@ -36,7 +31,7 @@ t.test('a disk that stops taking writes', { skip: noCompiler }, async (t) => {
     const before = complaints(daemon);
     const seen = (fact: string) => daemon.find({ fact }).length;
     const [closed, opened, delivered] = [seen('intake_closed'), seen('intake_opened'), seen('delivered')];
-    fs.writeFileSync(switchFile, String(errno));
+    disk.fail(errno);
     let tried = 0;
     await daemon.until(() => {
       void trySending(daemon, sender, `${what}-${tried++}@${RECEIVER}`).catch(() => {});
@@ -44,7 +39,7 @@ t.test('a disk that stops taking writes', { skip: noCompiler }, async (t) => {
     }, `close the intake: ${what}`);
     await daemon.logged({ fault: 'disk_failing' });
     t.match(await trySending(daemon, sender, `meanwhile@${RECEIVER}`), { status: 500, retryAfter: '10' });
-    fs.rmSync(switchFile);
+    disk.heal();
     await daemon.until(() => seen('intake_opened') > opened, `open the intake: ${what}`);
     const added = complaints(daemon) - before;
     t.ok(added <= 5, `${added} lines in ${what}, after ${tried} calls`);

@@ -67,7 +67,10 @@ export interface PostgresOptions {
   files?: Record<string, string>;
   /** Where its folder is made: the system's temporary folder if it is left out. */
   parent?: string;
+  env?: Record<string, string>;
 }
+
+type HowToRun = Pick<PostgresOptions, 'settings' | 'programs' | 'env'>;
 
 /** What a test is, as far as it is needed here: the benchmark starts one as well. */
 interface Starter {
@@ -76,28 +79,33 @@ interface Starter {
 
 export async function startPostgres(
   t: Starter,
-  { settings, files = {}, parent, programs }: PostgresOptions = {},
+  { files = {}, parent, ...how }: PostgresOptions = {},
 ): Promise<PostgresServer> {
   const { folder, dataFolder } = makeFolders(parent);
-  initialize(dataFolder, programs);
+  initialize(dataFolder, how.programs);
   for (const [name, file] of Object.entries(files)) {
     const copy = path.join(dataFolder, name);
     fs.copyFileSync(file, copy);
     fs.chmodSync(copy, 0o600);
     if (IS_ROOT) fs.chownSync(copy, ...userIds());
   }
-  return runPostgres(t, { folder, dataFolder }, { ...(settings && { settings }), ...(programs && { programs }) });
+  return runPostgres(t, { folder, dataFolder }, how);
 }
 
 /** A copy of another server that follows it, and is called so there. */
-export async function startStandby(t: Starter, primary: PostgresServer, name: string): Promise<PostgresServer> {
+export async function startStandby(
+  t: Starter,
+  primary: PostgresServer,
+  name: string,
+  how: HowToRun = {},
+): Promise<PostgresServer> {
   const folders = makeFolders();
   const from = `${primary.url('postgres')}?application_name=${name}`;
   const options = ['-D', folders.dataFolder, '-d', from, '-R', '-c', 'fast', '--no-sync'];
   // Others go on meanwhile: whoever asks for a standby may be the network to the primary, too.
   const [program, args] = asServerUser(programNamed('pg_basebackup'), options);
   await promisify(execFile)(program, args, { cwd: '/' });
-  return runPostgres(t, folders);
+  return runPostgres(t, folders, how);
 }
 
 interface Folders {
@@ -114,12 +122,13 @@ function makeFolders(parent?: string): Folders {
 async function runPostgres(
   t: Starter,
   { folder, dataFolder }: Folders,
-  { settings = {}, programs }: PostgresOptions = {},
+  { settings = {}, programs, env }: HowToRun,
 ): Promise<PostgresServer> {
   const port = await findFreePort();
   const all = { ...SETTINGS, port: String(port), unix_socket_directories: folder, ...settings };
   const options = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-  const server = runServer(...asServerUser(programNamed('postgres', programs), ['-D', dataFolder, ...options]));
+  const command = asServerUser(programNamed('postgres', programs), ['-D', dataFolder, ...options]);
+  const server = runServer(...command, { env: { ...process.env, ...env } });
   const url = (database: string, user = OWNER) => `postgres://${user}@127.0.0.1:${port}/${database}`;
   const admin = await until('PostgreSQL', () => connectTo(url('postgres'), server));
   let databases = 0;

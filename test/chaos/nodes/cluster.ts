@@ -1,8 +1,17 @@
 // A primary and its synchronous standby, which change roles: the two seats keep their place in the daemons' list of hosts, and
 // whoever is promoted gets a new standby in the seat of the dead. Nothing is committed that only one of them has.
+import fs from 'node:fs';
+import os from 'node:os';
 import type pg from 'pg';
+import { type BadDisk, prepareBadDisk } from '../../support/bad-disk.ts';
 import type { Owner } from '../../support/daemon-process.ts';
-import { type PostgresServer, startPostgres, startStandby } from '../../support/postgres-server.ts';
+import {
+  type PostgresOptions,
+  type PostgresServer,
+  startPostgres,
+  startStandby,
+} from '../../support/postgres-server.ts';
+import { makeServerFolder } from '../../support/server-program.ts';
 import { until } from '../../support/until.ts';
 
 const STANDBY = 'second';
@@ -18,17 +27,22 @@ export class Cluster {
   database = '';
   promotions = 0;
   readonly #owner: Owner;
+  /** All of its servers lie on it. */
+  readonly #disk: BadDisk;
   #primary!: PostgresServer;
   #standby!: PostgresServer;
   #seatOfPrimary: 0 | 1 = 0;
 
   private constructor(owner: Owner) {
+    const folder = makeServerFolder('disk');
+    owner.teardown(() => fs.rmSync(folder, { recursive: true }));
     this.#owner = owner;
+    this.#disk = prepareBadDisk(os.tmpdir(), folder);
   }
 
   static async start(owner: Owner): Promise<Cluster> {
     const cluster = new Cluster(owner);
-    cluster.#primary = await startPostgres(owner);
+    cluster.#primary = await startPostgres(owner, cluster.#how);
     cluster.seats[0].port = cluster.#primary.port;
     cluster.database = await cluster.#primary.createDatabase();
     await cluster.#run('postgres', `ALTER SYSTEM SET synchronous_standby_names = '${STANDBY}'`);
@@ -63,8 +77,23 @@ export class Cluster {
     await this.#addStandby();
   }
 
+  /** Whatever must be durable takes that long on each server. */
+  async slowDisks(ms: number, during: () => Promise<void>): Promise<void> {
+    this.#disk.delay(ms);
+    const since = performance.now();
+    await this.run(`SELECT pg_logical_emit_message(true, 'chaos', 'slow')`);
+    const elapsedMs = performance.now() - since;
+    if (elapsedMs < ms) throw new Error(`a commit on a slow disk took ${elapsedMs} ms`);
+    await during();
+    this.#disk.heal();
+  }
+
+  get #how(): Pick<PostgresOptions, 'env' | 'settings'> {
+    return { env: this.#disk.env, settings: { fsync: 'on' } };
+  }
+
   async #addStandby(): Promise<void> {
-    this.#standby = await startStandby(this.#owner, this.#primary, STANDBY);
+    this.#standby = await startStandby(this.#owner, this.#primary, STANDBY, this.#how);
     this.seats[this.#seatOfPrimary === 0 ? 1 : 0].port = this.#standby.port;
     await until('the standby follows', async () => (await this.#run('postgres', FOLLOWS)).rowCount === 1);
   }

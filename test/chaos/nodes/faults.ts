@@ -1,6 +1,9 @@
 // What befalls the machines, the database and the network between them, drawn from a seed: the same seed gives the same
 // faults in the same order, whatever the machine does meanwhile.
 import { setTimeout as pause } from 'node:timers/promises';
+import { postgresMissing } from '../../support/postgres-server.ts';
+import { noCompiler } from '../../support/preloaded-library.ts';
+import { noSteppingClock } from '../../support/stepping-clock.ts';
 import { randomFor } from '../schedule.ts';
 import type { Cluster } from './cluster.ts';
 import type { Machine } from './machine.ts';
@@ -8,27 +11,31 @@ import type { Machine } from './machine.ts';
 /** Shares of a hundred. */
 const SHARES = {
   /** SIGKILL, and a start at once. */
-  kill: 16,
+  kill: 14,
   /** SIGKILL, and no start before others have its work. */
-  lose: 8,
+  lose: 7,
   /** As systemd does it. */
-  restart: 12,
+  restart: 11,
   /** SIGSTOP for longer than its leases. */
-  halt: 10,
+  halt: 9,
   /** All connections to the database end. */
-  disconnect: 12,
+  disconnect: 11,
   /** The answer to a COMMIT does not come back. */
-  cut_answer: 14,
+  cut_answer: 13,
   /** Its way to the database is there and says nothing, for longer than its leases. */
   silence: 6,
   /** Its way to the database is gone for seconds. */
   refuse: 8,
   /** The receiving server hangs up on everyone. */
-  no_receiver: 6,
+  no_receiver: 5,
   /** The standby dies, and comes back after seconds. */
   lose_standby: 4,
   /** The primary dies, and the standby is promoted. */
   promote: 4,
+  /** Each commit waits for the disks of both servers, for longer than leases last. */
+  slow_disk: 4,
+  /** Its clock jumps by a minute, and back after longer than its leases. */
+  step_clock: 4,
 } as const;
 
 export type FaultName = keyof typeof SHARES;
@@ -52,10 +59,18 @@ export interface FaultKit {
 /** A machine's leases last ten seconds, and another one takes them two later. */
 const BEYOND_LEASES_MS = 14_000;
 const SECONDS_MS = 3000;
+/** A commit takes two of them, one on each server; a lease is renewed every three seconds. */
+const SLOW_SYNC_MS = 1500;
+const STEP_SECONDS = 60;
 const NAMES = Object.keys(SHARES) as FaultName[];
 /** How many there are: that many faults have each of them. */
 export const KINDS = NAMES.length;
-const OF_ALL: ReadonlySet<FaultName> = new Set(['disconnect', 'no_receiver', 'lose_standby', 'promote']);
+const OF_ALL: ReadonlySet<FaultName> = new Set(['disconnect', 'no_receiver', 'lose_standby', 'promote', 'slow_disk']);
+
+/** Why they cannot be carried out here, or false. */
+export function missingForFaults(): string | false {
+  return postgresMissing() || noCompiler || noSteppingClock;
+}
 
 /** Each once, then by their shares. */
 export function* faultsOf(seed: number, machines: number): Generator<Fault> {
@@ -86,11 +101,11 @@ export function describeFault({ name }: Fault, { name: machine }: Machine): stri
 }
 
 /** Settles when it is over and healed. */
-export async function carryOut({ name }: Fault, machine: Machine, kit: FaultKit): Promise<void> {
-  await CARRY_OUT[name](machine, kit);
+export async function carryOut(fault: Fault, machine: Machine, kit: FaultKit): Promise<void> {
+  await CARRY_OUT[fault.name](machine, kit, fault);
 }
 
-const CARRY_OUT: Record<FaultName, (machine: Machine, kit: FaultKit) => Promise<unknown>> = {
+const CARRY_OUT: Record<FaultName, (machine: Machine, kit: FaultKit, fault: Fault) => Promise<unknown>> = {
   async kill(machine) {
     await machine.daemon.kill();
     machine.daemon = await machine.postrider.serve();
@@ -140,4 +155,10 @@ const CARRY_OUT: Record<FaultName, (machine: Machine, kit: FaultKit) => Promise<
   },
   lose_standby: (_machine, { cluster }) => cluster.replaceStandby(() => pause(SECONDS_MS)),
   promote: (_machine, { cluster }) => cluster.promote(),
+  slow_disk: (_machine, { cluster }) => cluster.slowDisks(SLOW_SYNC_MS, () => pause(BEYOND_LEASES_MS)),
+  async step_clock({ clock }, _kit, { number }) {
+    clock.stepTo(number % 2 === 0 ? STEP_SECONDS : -STEP_SECONDS);
+    await pause(BEYOND_LEASES_MS);
+    clock.stepTo(0);
+  },
 };

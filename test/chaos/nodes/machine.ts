@@ -1,4 +1,7 @@
 // One of the machines of a run: a daemon with its own way to both servers of the database, its own door and its own address.
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import {
   type Daemon,
@@ -10,6 +13,7 @@ import {
 } from '../../support/daemon-process.ts';
 import type { TestDnsServer } from '../../support/dns-server.ts';
 import { type DoorAddress, findDoorAddress } from '../../support/door-client.ts';
+import { prepareSteppingClock, type SteppingClock } from '../../support/stepping-clock.ts';
 import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.ts';
 import type { Ordering } from '../scene.ts';
 import type { Cluster } from './cluster.ts';
@@ -21,6 +25,7 @@ export interface Machine {
   daemon: Daemon;
   door: DoorAddress;
   toDatabase: readonly TcpProxy[];
+  clock: SteppingClock;
   /** Where its mail comes from. */
   address: string;
   /** It does not answer, and nobody should wait for it. */
@@ -50,9 +55,13 @@ export async function startMachine(
     store: { url: `postgres://owner@${hosts}/${cluster.database}`, node: name },
     delivery: { ...settings.delivery, source_addresses: [`${address} ${name}.postrider.test warm`] },
   };
-  const postrider = install(owner, { dns, smtpPort, launch, settings: own });
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'postrider-clock-'));
+  owner.teardown(() => fs.rmSync(folder, { recursive: true }));
+  const clock = prepareSteppingClock(folder);
+  const withClock = { ...launch, env: { ...launch.env, ...clock.env } };
+  const postrider = install(owner, { dns, smtpPort, launch: withClock, settings: own });
   const daemon = await postrider.serve();
-  return { name, postrider, daemon, door: submission, toDatabase, address, isHalted: false };
+  return { name, postrider, daemon, door: submission, toDatabase, clock, address, isHalted: false };
 }
 
 const LOOK_EVERY_MS = 20;

@@ -6,8 +6,9 @@ import os from 'node:os';
 import path from 'node:path';
 import t, { type Test } from 'tap';
 import { newestSchema } from '../../../src/store/sqlite/engine/migrations.ts';
-import { noCompiler } from '../../chaos/power-cut.ts';
+import { prepareBadDisk } from '../../support/bad-disk.ts';
 import { oldDatabase, schemaOf } from '../../support/old-database.ts';
+import { noCompiler } from '../../support/preloaded-library.ts';
 import { type Finished, newProgram, PROGRAM } from '../../support/program.ts';
 import { startWorld } from '../../support/world.ts';
 
@@ -88,21 +89,17 @@ t.test('no room for the copy', { skip: noMount }, async (t) => {
 
 t.test('a disk that gets full', { skip: noCompiler }, async (t) => {
   const { folder, dataDir, file, copies, json, configFile } = prepare(t);
-  const library = path.join(folder, 'failing-disk.so');
-  const source = path.join(import.meta.dirname, '../../flows/failing-disk.c');
-  execFileSync('cc', ['-O1', '-shared', '-fPIC', '-o', library, source, '-ldl'], { stdio: 'pipe' });
-  const switchFile = path.join(folder, 'fault');
-  fs.writeFileSync(switchFile, String(os.constants.errno.ENOSPC));
-  const env = { LD_PRELOAD: library, DISK_FOLDER: fs.realpathSync(dataDir), DISK_FAULT: switchFile };
+  const disk = prepareBadDisk(fs.realpathSync(dataDir), folder);
+  disk.fail(os.constants.errno.ENOSPC);
   const migrate = (more: Record<string, string> = {}) =>
     new Promise<Finished>((resolve) => {
-      const options = { env: { PATH: process.env.PATH, ...env, ...more } };
+      const options = { env: { PATH: process.env.PATH, ...disk.env, ...more } };
       execFile(PROGRAM, ['migrate', '--config', configFile], options, (error, stdout, stderr) => {
         resolve({ code: typeof error?.code === 'number' ? error.code : 0, stdout, stderr });
       });
     });
   t.match(await migrate(), { code: 1, stdout: '', stderr: /the data folder .* cannot be used: the disk is full/ });
-  const butTheLock = { DISK_FOLDER: path.join(env.DISK_FOLDER, 'postrider') };
+  const butTheLock = { DISK_FOLDER: path.join(disk.env.DISK_FOLDER, 'postrider') };
   const copying = await migrate(butTheLock);
   t.match(copying, { code: 1, stdout: '', stderr: /the backup .* cannot be written: the disk is full/ });
   t.same(copies(), []);
@@ -111,6 +108,6 @@ t.test('a disk that gets full', { skip: noCompiler }, async (t) => {
     /could not be migrated from schema \d+ to \d+: the disk is full. It is unchanged, and the version before/;
   t.match(migrating, { code: 1, stdout: '', stderr: says });
   t.equal(schemaOf(file), OLD);
-  fs.rmSync(switchFile);
+  disk.heal();
   t.match(await json('migrate'), { from: OLD, to: newestSchema() }, 'running it again works');
 });

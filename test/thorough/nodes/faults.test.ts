@@ -2,17 +2,16 @@
 // `npm run chaos -- --store postgres` does that for an hour. The seed is printed, and SEED=… repeats the order.
 import fs from 'node:fs';
 import t from 'tap';
-import { KINDS } from '../../chaos/nodes/faults.ts';
+import { KINDS, missingForFaults } from '../../chaos/nodes/faults.ts';
 import { History } from '../../chaos/nodes/history.ts';
 import { runNodes } from '../../chaos/nodes/run-nodes.ts';
 import { describeFigures } from '../../chaos/nodes/tell-nodes.ts';
-import { postgresMissing } from '../../support/postgres-server.ts';
 import { testFolder } from '../../support/test-folder.ts';
 
 /** A fault must have hit work, or the run shows nothing. */
 const LEAST_PER_FAULT = 2;
 
-t.test('what was promised is kept over faults', { skip: postgresMissing() }, async (t) => {
+t.test('what was promised is kept over faults', { skip: missingForFaults() }, async (t) => {
   const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
   const history = new History(testFolder(t));
   // Each is a step, so that a slow machine is not taken for one that hangs.
