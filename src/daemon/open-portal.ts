@@ -42,10 +42,10 @@ import type { Submission } from '../submission/submit.ts';
 import { brakeOf } from '../suppression/brake.ts';
 import type { Reputation } from '../suppression/reputation.ts';
 import type { Templates } from '../templates/templates.ts';
-import { createAccountKit } from '../tenants/account-kit.ts';
+import { createAccountKit } from '../tenants/accounts/account-kit.ts';
+import { lacksSecondStep } from '../tenants/accounts/second-step-rule.ts';
 import { createKeys } from '../tenants/keys.ts';
 import type { OwnerNotices } from '../tenants/owner-notices.ts';
-import { lacksSecondStep } from '../tenants/second-step-rule.ts';
 import type { RunningWebhooks } from '../webhooks/start-webhooks.ts';
 import type { Foundation } from './open-foundation.ts';
 

@@ -26,7 +26,7 @@ import {
   takeCensus,
 } from '../store/sqlite/reading/census.ts';
 import { openContentReader } from '../store/sqlite/reading/courier-reads.ts';
-import { secondFactorContext } from '../tenants/second-factors.ts';
+import { secondFactorContext } from '../tenants/accounts/second-factors.ts';
 import { webhookSecretContext } from '../webhooks/webhooks.ts';
 import { existingMasterKeys } from './master-key.ts';
 

@@ -4,8 +4,8 @@ import type { Html } from '../http/html.ts';
 import type { FormFile } from '../http/multipart.ts';
 import type { Visitor } from '../store/accounts.ts';
 import type { Tenant } from '../store/tenants.ts';
-import type { Client } from '../tenants/account-kit.ts';
-import type { BrowserToken } from '../tenants/known-browsers.ts';
+import type { Client } from '../tenants/accounts/account-kit.ts';
+import type { BrowserToken } from '../tenants/accounts/known-browsers.ts';
 import type { NoticeTone } from './notice.ts';
 
 /** Of a tenant's people at least this role; `user` is everybody who is signed in, operators too. */

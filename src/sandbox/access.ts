@@ -9,10 +9,10 @@ import { isRefusal } from '../base/refusals.ts';
 import type { Domains } from '../domains/domains.ts';
 import type { Store } from '../store/store.ts';
 import { SCOPES, type UserRole } from '../store/tenants.ts';
+import { createUser, resetPassword, verifyUser } from '../tenants/accounts/users.ts';
 import { createApiKey, verifyApiKey } from '../tenants/api-keys.ts';
 import type { Refused } from '../tenants/refused.ts';
 import { createTenant, setTenant } from '../tenants/tenant-service.ts';
-import { createUser, resetPassword, verifyUser } from '../tenants/users.ts';
 
 export interface Access {
   tenantId: string;

@@ -123,6 +123,7 @@ export const HOMES: Readonly<Record<string, Home>> = {
 
   events: { tier: 3 },
   tenants: { tier: 3, siblings: ['events'] },
+  'tenants/accounts': { tier: 3, partOf: 'tenants' },
   domains: { tier: 3, siblings: ['events'] },
   templates: { tier: 3, siblings: ['events'] },
   suppression: { tier: 3, siblings: ['events'] },

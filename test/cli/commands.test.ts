@@ -4,8 +4,8 @@ import path from 'node:path';
 import t from 'tap';
 import { lockDataFolder } from '../../src/store/sqlite/engine/data-lock.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
+import { verifyUser } from '../../src/tenants/accounts/users.ts';
 import { verifyApiKey } from '../../src/tenants/api-keys.ts';
-import { verifyUser } from '../../src/tenants/users.ts';
 import { newProgram, runInThisProcess, runProgram } from '../support/program.ts';
 
 const STRANGER = '01a1fa75-69d8-7000-b301-908cb7826839';

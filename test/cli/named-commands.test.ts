@@ -7,7 +7,7 @@ import { commandProblem } from '../docs/command-problem.ts';
 
 const ROOT = path.join(import.meta.dirname, '../..');
 /** Texts in which the word is no program: labels that keys are derived with, and passwords that people guess. */
-const OTHER_TEXTS = ['src/base/vault.ts', 'src/links/link-token.ts', 'src/tenants/guessed-passwords.ts'];
+const OTHER_TEXTS = ['src/base/vault.ts', 'src/links/link-token.ts', 'src/tenants/accounts/guessed-passwords.ts'];
 /** The program, a word or two, and what follows them up to the end of the clause or of the text. */
 const NAMED = /\bpostrider ([a-z][a-z-]*(?: [a-z][a-z-]*)?)((?:(?!postrider )[^.;:\\<\n])*)/g;
 

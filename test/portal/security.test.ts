@@ -1,5 +1,5 @@
 // Attacks on the portal, tried for real against a daemon: by strangers, by a stolen session, by mail from outside,
-// and by tenants who want more than is theirs. What is wrong with single services is in test/tenants/account-attacks.test.ts.
+// and by tenants who want more than is theirs. What is wrong with single services is in test/tenants/accounts/account-attacks.test.ts.
 import Database from 'better-sqlite3';
 import t, { type Test } from 'tap';
 import { type PortalVisitor, type PortalWorld, startPortal } from '../support/portal.ts';

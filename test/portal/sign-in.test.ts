@@ -2,7 +2,7 @@
 // and their browsers do it.
 import t, { type Test } from 'tap';
 import { decodeBase32 } from '../../src/base/base32.ts';
-import { hotp, stepAt } from '../../src/tenants/totp.ts';
+import { hotp, stepAt } from '../../src/tenants/accounts/totp.ts';
 import { pidByArgument } from '../contract/process-memory.ts';
 import { type Login, type PortalVisitor, startPortal } from '../support/portal.ts';
 

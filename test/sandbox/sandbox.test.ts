@@ -11,7 +11,7 @@ import t from 'tap';
 import { lockDataFolder } from '../../src/store/sqlite/engine/data-lock.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { SCOPES } from '../../src/store/tenants.ts';
-import { verifyUser } from '../../src/tenants/users.ts';
+import { verifyUser } from '../../src/tenants/accounts/users.ts';
 import { patience } from '../support/patience.ts';
 import {
   newDataDir,

@@ -2,7 +2,7 @@
 import t from 'tap';
 import { silentLogger } from '../../src/observe/log.ts';
 import { createOwnerNotices } from '../../src/tenants/owner-notices.ts';
-import { openAccounts, T0, type TestMail } from './account-stage.ts';
+import { openAccounts, T0, type TestMail } from './accounts/account-stage.ts';
 
 const HOUR_MS = 3_600_000;
 

@@ -3,8 +3,8 @@
 import { done } from '../../operator/answer.ts';
 import type { OperatorServices } from '../../operator/operator-services.ts';
 import { USER_ROLES } from '../../store/tenants.ts';
-import { isSecondStepRequired } from '../../tenants/second-step-rule.ts';
-import { createUser, resetPassword, type UserWithPassword } from '../../tenants/users.ts';
+import { isSecondStepRequired } from '../../tenants/accounts/second-step-rule.ts';
+import { createUser, resetPassword, type UserWithPassword } from '../../tenants/accounts/users.ts';
 import { storeCommand } from '../command.ts';
 import { flag, mailAddress, oneOf, required, tenantName } from '../option.ts';
 import { recordAct } from '../record-act.ts';

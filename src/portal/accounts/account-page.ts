@@ -1,8 +1,8 @@
 // One's own account: password, second step, and the sessions that are open.
 import { type Html, html } from '../../http/html.ts';
 import type { SecondFactor, Session, Visitor } from '../../store/accounts.ts';
-import { changePassword } from '../../tenants/own-password.ts';
-import { PASSWORD_MIN_CHARS } from '../../tenants/password-rules.ts';
+import { changePassword } from '../../tenants/accounts/own-password.ts';
+import { PASSWORD_MIN_CHARS } from '../../tenants/accounts/password-rules.ts';
 import { badge, emptyState, facts, field, heading, problemBox, table, time } from '../elements.ts';
 import { action, missing, type PageResult, type PortalRoute, page, redirect, type Visit, view } from '../page.ts';
 import { browserName } from './browser-name.ts';

@@ -1,7 +1,7 @@
 // All pages around accounts, for whoever wires the portal.
 import type { PortalReads } from '../../store/reads.ts';
-import type { AccountKit } from '../../tenants/account-kit.ts';
-import { SignIn } from '../../tenants/sign-in.ts';
+import type { AccountKit } from '../../tenants/accounts/account-kit.ts';
+import { SignIn } from '../../tenants/accounts/sign-in.ts';
 import type { PortalRoute } from '../page.ts';
 import { ownAccountPages } from './account-page.ts';
 import { joinPages } from './join-pages.ts';

@@ -1,6 +1,6 @@
 // What somebody sees who follows a link of a mail that does not hold: used, too old, or replaced by a newer one.
 import { html } from '../../http/html.ts';
-import type { Used } from '../../tenants/mail-proofs.ts';
+import type { Used } from '../../tenants/accounts/mail-proofs.ts';
 import { type PageResult, view } from '../page.ts';
 import { waitingTime } from './waiting-time.ts';
 

@@ -1,9 +1,9 @@
 // Accepting an invitation: a password, and the new member is signed in.
 import { html } from '../../http/html.ts';
 import type { MailLink } from '../../store/accounts.ts';
-import { ROLE_WORDS } from '../../tenants/account-mails.ts';
-import { findLink, joinByInvitation } from '../../tenants/mail-proofs.ts';
-import { PASSWORD_MIN_CHARS } from '../../tenants/password-rules.ts';
+import { ROLE_WORDS } from '../../tenants/accounts/account-mails.ts';
+import { findLink, joinByInvitation } from '../../tenants/accounts/mail-proofs.ts';
+import { PASSWORD_MIN_CHARS } from '../../tenants/accounts/password-rules.ts';
 import { field, problemBox } from '../elements.ts';
 import { action, type PageResult, type PortalRoute, page, type Visit, view } from '../page.ts';
 import { deadLink, problemWith } from './dead-link.ts';

@@ -1,9 +1,9 @@
 // A new password by mail. The first page answers the same whatever it is asked; the link's page shows its form
 // as often as it is looked at, and only sending it uses the link up.
 import { html } from '../../http/html.ts';
-import type { AccountKit } from '../../tenants/account-kit.ts';
-import { askForReset, findLink, resetPasswordByLink } from '../../tenants/mail-proofs.ts';
-import { PASSWORD_MIN_CHARS } from '../../tenants/password-rules.ts';
+import type { AccountKit } from '../../tenants/accounts/account-kit.ts';
+import { askForReset, findLink, resetPasswordByLink } from '../../tenants/accounts/mail-proofs.ts';
+import { PASSWORD_MIN_CHARS } from '../../tenants/accounts/password-rules.ts';
 import { field, problemBox } from '../elements.ts';
 import { action, type PageResult, type PortalRoute, page, type Visit, view } from '../page.ts';
 import { deadLink, problemWith } from './dead-link.ts';

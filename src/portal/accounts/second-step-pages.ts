@@ -3,9 +3,9 @@
 import { timingSafeEqual } from 'node:crypto';
 import { type Html, html } from '../../http/html.ts';
 import type { SecondFactor, Visitor } from '../../store/accounts.ts';
-import { secondFactorMail } from '../../tenants/account-mails.ts';
-import { isSecondStepRequired } from '../../tenants/second-step-rule.ts';
-import { secretInWords, totpUri } from '../../tenants/totp.ts';
+import { secondFactorMail } from '../../tenants/accounts/account-mails.ts';
+import { isSecondStepRequired } from '../../tenants/accounts/second-step-rule.ts';
+import { secretInWords, totpUri } from '../../tenants/accounts/totp.ts';
 import { confirmed, copyable, copyableBlock, field, heading, problemBox } from '../elements.ts';
 import {
   action,

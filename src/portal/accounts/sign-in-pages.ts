@@ -2,9 +2,9 @@
 // the right password, or to the right code.
 import { type Html, html } from '../../http/html.ts';
 import type { PortalReads } from '../../store/reads.ts';
-import type { AccountKit } from '../../tenants/account-kit.ts';
-import { sendConfirmation } from '../../tenants/mail-proofs.ts';
-import type { SignedIn, SignIn, SignInOutcome } from '../../tenants/sign-in.ts';
+import type { AccountKit } from '../../tenants/accounts/account-kit.ts';
+import { sendConfirmation } from '../../tenants/accounts/mail-proofs.ts';
+import type { SignedIn, SignIn, SignInOutcome } from '../../tenants/accounts/sign-in.ts';
 import { field, problemBox } from '../elements.ts';
 import {
   action,

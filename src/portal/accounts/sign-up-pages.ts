@@ -1,10 +1,10 @@
 // Signing up by oneself, and confirming the address. The confirmation asks for the password that was chosen: the
 // owner of an address who confirms by mistake what a stranger has begun opens nothing for the stranger.
 import { html } from '../../http/html.ts';
-import type { AccountKit } from '../../tenants/account-kit.ts';
-import { confirmSignUp, findLink } from '../../tenants/mail-proofs.ts';
-import { PASSWORD_MIN_CHARS } from '../../tenants/password-rules.ts';
-import { signUp } from '../../tenants/sign-up.ts';
+import type { AccountKit } from '../../tenants/accounts/account-kit.ts';
+import { confirmSignUp, findLink } from '../../tenants/accounts/mail-proofs.ts';
+import { PASSWORD_MIN_CHARS } from '../../tenants/accounts/password-rules.ts';
+import { signUp } from '../../tenants/accounts/sign-up.ts';
 import { field, problemBox } from '../elements.ts';
 import { action, missing, type PageResult, type PortalRoute, page, type Visit, view } from '../page.ts';
 import { deadLink } from './dead-link.ts';

@@ -15,9 +15,9 @@ import type { OperatorAction, QueueTarget } from '../../store/shaping.ts';
 import type { Store } from '../../store/store.ts';
 import type { Notice } from '../../submission/service-mail.ts';
 import type { BrakeState } from '../../suppression/brake.ts';
+import type { SecondStepFor } from '../../tenants/accounts/second-step-rule.ts';
 import type { Keys } from '../../tenants/keys.ts';
 import type { OwnerNotices } from '../../tenants/owner-notices.ts';
-import type { SecondStepFor } from '../../tenants/second-step-rule.ts';
 import type { MailReader } from '../mails/mail-reader.ts';
 import type { DoctorRuns } from './doctor-runs.ts';
 

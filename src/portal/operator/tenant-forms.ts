@@ -3,10 +3,10 @@
 import { isUuid } from '../../base/ids.ts';
 import { type Html, type HtmlPart, html } from '../../http/html.ts';
 import { type MemberRole, SCOPES, type Tenant, type TenantStatus } from '../../store/tenants.ts';
+import { isSecondStepRequired } from '../../tenants/accounts/second-step-rule.ts';
+import { createUser } from '../../tenants/accounts/users.ts';
 import type { Refused } from '../../tenants/refused.ts';
-import { isSecondStepRequired } from '../../tenants/second-step-rule.ts';
 import { createTenant } from '../../tenants/tenant-service.ts';
-import { createUser } from '../../tenants/users.ts';
 import { checkbox, copyable, facts, field, heading, problemBox, select } from '../elements.ts';
 import { action, missing, type PageResult, type PortalRoute, page, redirect, type VisitOf, view } from '../page.ts';
 import { refusalSentence } from '../refusal-words.ts';

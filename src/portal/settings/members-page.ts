@@ -2,7 +2,7 @@
 import { type Html, html } from '../../http/html.ts';
 import type { MailLink } from '../../store/accounts.ts';
 import type { Member, MemberRole, Tenant } from '../../store/tenants.ts';
-import { invite } from '../../tenants/mail-proofs.ts';
+import { invite } from '../../tenants/accounts/mail-proofs.ts';
 import { badge, confirmed, emptyState, field, problemBox, select, table, time } from '../elements.ts';
 import { action, missing, type PageResult, type PortalRoute, page, redirect, type VisitOf, view } from '../page.ts';
 import { settingsHead } from './settings-nav.ts';

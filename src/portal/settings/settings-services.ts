@@ -3,7 +3,7 @@ import type { HourSpan } from '../../store/figures.ts';
 import type { StoreVerbs } from '../../store/store.ts';
 import type { Tier } from '../../store/tenants.ts';
 import type { BrakeState } from '../../suppression/brake.ts';
-import type { AccountKit } from '../../tenants/account-kit.ts';
+import type { AccountKit } from '../../tenants/accounts/account-kit.ts';
 
 /** What the configuration allows and expects; null: no limit. */
 export interface LimitsShown {

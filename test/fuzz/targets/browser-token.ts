@@ -1,6 +1,6 @@
 // The cookie by which a browser is known at the sign-in: tokens of several accounts, joined. What is recognized is
 // what was made for this account, to the letter, and nothing else.
-import { KnownBrowsers } from '../../../src/tenants/known-browsers.ts';
+import { KnownBrowsers } from '../../../src/tenants/accounts/known-browsers.ts';
 import type { SeededRandom } from '../seeded-random.ts';
 import type { FuzzTarget } from '../target.ts';
 import { changeText } from '../text-mutations.ts';

@@ -5,7 +5,7 @@ import type { AxeResults } from 'axe-core';
 import type { Page } from 'playwright-core';
 import t, { type Test } from 'tap';
 import { decodeBase32 } from '../../../src/base/base32.ts';
-import { hotp, stepAt } from '../../../src/tenants/totp.ts';
+import { hotp, stepAt } from '../../../src/tenants/accounts/totp.ts';
 import { nextLetter } from '../../portal/next-letter.ts';
 import { noBrowser, type OpenBrowser, openBrowser } from '../../support/browser.ts';
 import { type PortalWorld, startPortal } from '../../support/portal.ts';

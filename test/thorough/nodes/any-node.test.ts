@@ -3,7 +3,7 @@
 import t from 'tap';
 import { decodeBase32 } from '../../../src/base/base32.ts';
 import { composeDsn } from '../../../src/protocol/mail/dsn.ts';
-import { hotp, stepAt } from '../../../src/tenants/totp.ts';
+import { hotp, stepAt } from '../../../src/tenants/accounts/totp.ts';
 import type { ReceivedMail } from '../../support/mail-sink.ts';
 import { startNodes, type TestNode } from '../../support/nodes.ts';
 import { PortalVisitor } from '../../support/portal.ts';

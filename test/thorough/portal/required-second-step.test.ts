@@ -2,7 +2,7 @@
 // away leads back to it. Through a real daemon.
 import t, { type Test } from 'tap';
 import { decodeBase32 } from '../../../src/base/base32.ts';
-import { hotp, stepAt } from '../../../src/tenants/totp.ts';
+import { hotp, stepAt } from '../../../src/tenants/accounts/totp.ts';
 import type { Page } from '../../support/page-reader.ts';
 import { type Login, type PortalVisitor, type PortalWorld, startPortal } from '../../support/portal.ts';
 

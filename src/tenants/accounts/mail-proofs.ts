@@ -1,9 +1,11 @@
 // Links in mails prove that their user reads the address: new passwords, invitations, the confirmation of a sign-up.
 // Each link works once; opening its page does not use it up, because mail programs open links automatically.
-import { DAY_MS, HOUR_MS } from '../base/clock.ts';
-import { networkOf } from '../base/ip-address.ts';
-import type { MailLink } from '../store/accounts.ts';
-import type { MemberRole, Tenant, User } from '../store/tenants.ts';
+import { DAY_MS, HOUR_MS } from '../../base/clock.ts';
+import { networkOf } from '../../base/ip-address.ts';
+import type { MailLink } from '../../store/accounts.ts';
+import type { MemberRole, Tenant, User } from '../../store/tenants.ts';
+import { actOf, actOfUnknownClient } from '../audit-log.ts';
+import { type Refused, refused } from '../refused.ts';
 import type { AccountKit, Client } from './account-kit.ts';
 import {
   type AccountMail,
@@ -14,9 +16,7 @@ import {
   signUpMail,
 } from './account-mails.ts';
 import type { Gates } from './account-throttles.ts';
-import { actOf, actOfUnknownClient } from './audit-log.ts';
 import { passwordProblem } from './password-rules.ts';
-import { type Refused, refused } from './refused.ts';
 import { newToken, tokenHash } from './secret-tokens.ts';
 import { readEmail } from './users.ts';
 

@@ -1,12 +1,12 @@
 // Users of the portal: of a tenant, or operators of the platform, who belong to none. Their passwords are generated
 // here and shown once.
 
-import { parseAddress, policyRefusal } from '../protocol/mail/address.ts';
-import type { StoreVerbs } from '../store/store.ts';
-import type { User, UserRole } from '../store/tenants.ts';
+import { parseAddress, policyRefusal } from '../../protocol/mail/address.ts';
+import type { StoreVerbs } from '../../store/store.ts';
+import type { User, UserRole } from '../../store/tenants.ts';
+import { type Refused, refused } from '../refused.ts';
+import { noSuchTenant, type TenantServices } from '../tenant-service.ts';
 import { generatePassword, hashPassword, verifyPassword } from './passwords.ts';
-import { type Refused, refused } from './refused.ts';
-import { noSuchTenant, type TenantServices } from './tenant-service.ts';
 
 export interface NewUser {
   /** Null for an operator of the platform. */

@@ -1,10 +1,12 @@
 // Sign-ups, where the configuration allows them: the tenant is pending until the address is confirmed, then in review
 // until an operator approves it. The answer does not reveal whether the address has an account.
-import { DAY_MS, HOUR_MS } from '../base/clock.ts';
-import type { TimerSpec } from '../base/timers.ts';
-import type { Tenant, User } from '../store/tenants.ts';
+import { DAY_MS, HOUR_MS } from '../../base/clock.ts';
+import type { TimerSpec } from '../../base/timers.ts';
+import type { Tenant, User } from '../../store/tenants.ts';
+import { actOf } from '../audit-log.ts';
+import { nameProblem, refused } from '../refused.ts';
+import { newTenant } from '../tenant-service.ts';
 import type { AccountKit, Client } from './account-kit.ts';
-import { actOf } from './audit-log.ts';
 import {
   CONFIRMATION_LIFE_MS,
   type MailRequestResult,
@@ -13,8 +15,6 @@ import {
   sendConfirmation,
 } from './mail-proofs.ts';
 import { passwordProblem } from './password-rules.ts';
-import { nameProblem, refused } from './refused.ts';
-import { newTenant } from './tenant-service.ts';
 import { readEmail } from './users.ts';
 
 export interface SignUpRequest {

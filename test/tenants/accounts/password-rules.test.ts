@@ -1,6 +1,6 @@
 import t from 'tap';
-import { passwordProblem } from '../../src/tenants/password-rules.ts';
-import { generatePassword } from '../../src/tenants/passwords.ts';
+import { passwordProblem } from '../../../src/tenants/accounts/password-rules.ts';
+import { generatePassword } from '../../../src/tenants/accounts/passwords.ts';
 
 const ABOUT = { email: 'jo.miller@example.com', name: 'Acme Rockets Ltd' };
 

@@ -2,13 +2,13 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import t, { type Test } from 'tap';
-import { HOUR_MS, MINUTE_MS } from '../../src/base/clock.ts';
-import { silentLogger } from '../../src/observe/log.ts';
-import { openSqliteStore } from '../../src/store/sqlite/open.ts';
-import { AccountThrottles } from '../../src/tenants/account-throttles.ts';
-import { limitsTimer, sweepAttempts } from '../../src/tenants/limit-sweep.ts';
-import { testFolder } from '../support/test-folder.ts';
-import { until } from '../support/until.ts';
+import { HOUR_MS, MINUTE_MS } from '../../../src/base/clock.ts';
+import { silentLogger } from '../../../src/observe/log.ts';
+import { openSqliteStore } from '../../../src/store/sqlite/open.ts';
+import { AccountThrottles } from '../../../src/tenants/accounts/account-throttles.ts';
+import { limitsTimer, sweepAttempts } from '../../../src/tenants/limit-sweep.ts';
+import { testFolder } from '../../support/test-folder.ts';
+import { until } from '../../support/until.ts';
 import { T0 } from './account-stage.ts';
 
 const KEY = { id: 'a', key: Buffer.alloc(32, 3) };

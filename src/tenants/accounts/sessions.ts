@@ -1,13 +1,13 @@
 // Sessions of signed-in users: a random token that only the browser has, looked up by its SHA-256. Every sign-in starts
 // a session with a new token, whatever cookie the browser sent.
 
-import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS } from '../base/clock.ts';
-import type { IdSource } from '../base/ids.ts';
-import type { TimerSpec } from '../base/timers.ts';
-import type { Session, Visitor } from '../store/accounts.ts';
-import type { Store } from '../store/store.ts';
-import type { User } from '../store/tenants.ts';
-import type { RandomBytes } from './random-text.ts';
+import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS } from '../../base/clock.ts';
+import type { IdSource } from '../../base/ids.ts';
+import type { TimerSpec } from '../../base/timers.ts';
+import type { Session, Visitor } from '../../store/accounts.ts';
+import type { Store } from '../../store/store.ts';
+import type { User } from '../../store/tenants.ts';
+import type { RandomBytes } from '../random-text.ts';
 import { newToken, tokenHash } from './secret-tokens.ts';
 
 export interface SessionLives {

@@ -1,7 +1,7 @@
 // Tokens that only one browser or one mail has: 256 random bits, looked up by their SHA-256. A slow hash would add
 // nothing, since they are not chosen by people.
 import { hash, randomBytes } from 'node:crypto';
-import type { RandomBytes } from './random-text.ts';
+import type { RandomBytes } from '../random-text.ts';
 
 const TOKEN_BYTES = 32;
 const TOKEN_SHAPE = /^[A-Za-z0-9_-]{43}$/;

@@ -1,10 +1,10 @@
 // Signing in, step by step, with a clock of the test's own.
 import t, { type Test } from 'tap';
-import { HOUR_MS, MINUTE_MS } from '../../src/base/clock.ts';
-import { changePassword } from '../../src/tenants/own-password.ts';
-import type { SignIn } from '../../src/tenants/sign-in.ts';
-import { hotp, STEP_MS, stepAt } from '../../src/tenants/totp.ts';
-import { type LogLine, listLogger } from '../support/api-harness.ts';
+import { HOUR_MS, MINUTE_MS } from '../../../src/base/clock.ts';
+import { changePassword } from '../../../src/tenants/accounts/own-password.ts';
+import type { SignIn } from '../../../src/tenants/accounts/sign-in.ts';
+import { hotp, STEP_MS, stepAt } from '../../../src/tenants/accounts/totp.ts';
+import { type LogLine, listLogger } from '../../support/api-harness.ts';
 import { CLIENT, openAccounts, PASSWORD } from './account-stage.ts';
 
 const OTHER_CLIENT = { ip: '198.51.100.7', userAgent: 'Elsewhere' };

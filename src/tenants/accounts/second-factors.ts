@@ -2,12 +2,12 @@
 // set up. The secret is sealed; no code is accepted twice.
 
 import { hash, randomBytes } from 'node:crypto';
-import { encodeBase32 } from '../base/base32.ts';
-import type { Clock } from '../base/clock.ts';
-import type { Vault } from '../base/vault.ts';
-import type { SecondFactor } from '../store/accounts.ts';
-import type { Store } from '../store/store.ts';
-import type { RandomBytes } from './random-text.ts';
+import { encodeBase32 } from '../../base/base32.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Vault } from '../../base/vault.ts';
+import type { SecondFactor } from '../../store/accounts.ts';
+import type { Store } from '../../store/store.ts';
+import type { RandomBytes } from '../random-text.ts';
 import { matchingStep, TOTP_SECRET_BYTES } from './totp.ts';
 
 const RECOVERY_CODES = 10;

@@ -3,8 +3,8 @@
 // the account before is counted for itself and within a share of the account that strangers can't use: guesses from the
 // same office or from everywhere don't lock it out, and a thief of its cookie has few attempts.
 
-import { networkOf, siteOf } from '../base/ip-address.ts';
-import type { User } from '../store/tenants.ts';
+import { networkOf, siteOf } from '../../base/ip-address.ts';
+import type { User } from '../../store/tenants.ts';
 import type { AccountKit, Client } from './account-kit.ts';
 import type { AccountThrottles, Gates } from './account-throttles.ts';
 

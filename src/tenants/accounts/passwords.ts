@@ -1,7 +1,7 @@
 // Passwords of users: stored as scrypt (RFC 7914) with the parameters beside the hash, so that they can be raised
 // without locking users out. Also generates passwords.
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
-import { type RandomBytes, randomText } from './random-text.ts';
+import { type RandomBytes, randomText } from '../random-text.ts';
 
 // 2^15 · 8 · 128 bytes are 32 MiB per password being checked, three passes: OWASP's equivalent of 2^17 with one pass
 // (128 MiB), for smaller machines.

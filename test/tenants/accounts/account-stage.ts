@@ -2,17 +2,17 @@
 import { scryptSync } from 'node:crypto';
 import path from 'node:path';
 import type { Test } from 'tap';
-import { IdSource } from '../../src/base/ids.ts';
-import { Vault } from '../../src/base/vault.ts';
-import { silentLogger } from '../../src/observe/log.ts';
-import { openSqliteStore } from '../../src/store/sqlite/open.ts';
-import type { Tenant, TenantStatus, User, UserRole } from '../../src/store/tenants.ts';
-import { type AccountKit, createAccountKit } from '../../src/tenants/account-kit.ts';
-import type { PasswordQueue } from '../../src/tenants/password-queue.ts';
-import { verifyPassword } from '../../src/tenants/passwords.ts';
-import { SignIn } from '../../src/tenants/sign-in.ts';
-import { newTenant } from '../../src/tenants/tenant-service.ts';
-import { testFolder } from '../support/test-folder.ts';
+import { IdSource } from '../../../src/base/ids.ts';
+import { Vault } from '../../../src/base/vault.ts';
+import { silentLogger } from '../../../src/observe/log.ts';
+import { openSqliteStore } from '../../../src/store/sqlite/open.ts';
+import type { Tenant, TenantStatus, User, UserRole } from '../../../src/store/tenants.ts';
+import { type AccountKit, createAccountKit } from '../../../src/tenants/accounts/account-kit.ts';
+import type { PasswordQueue } from '../../../src/tenants/accounts/password-queue.ts';
+import { verifyPassword } from '../../../src/tenants/accounts/passwords.ts';
+import { SignIn } from '../../../src/tenants/accounts/sign-in.ts';
+import { newTenant } from '../../../src/tenants/tenant-service.ts';
+import { testFolder } from '../../support/test-folder.ts';
 
 export const T0 = Date.UTC(2026, 0, 31);
 export const PASSWORD = 'horse battery lake';

@@ -3,14 +3,20 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import t from 'tap';
-import { DAY_MS, HOUR_MS } from '../../src/base/clock.ts';
-import { AttemptThrottle } from '../../src/tenants/attempt-throttle.ts';
-import { askForReset, findLink, invite, joinByInvitation, resetPasswordByLink } from '../../src/tenants/mail-proofs.ts';
-import { changePassword } from '../../src/tenants/own-password.ts';
-import type { PasswordQueue } from '../../src/tenants/password-queue.ts';
-import { SignIn } from '../../src/tenants/sign-in.ts';
-import { signUp } from '../../src/tenants/sign-up.ts';
-import { resetPassword } from '../../src/tenants/users.ts';
+import { DAY_MS, HOUR_MS } from '../../../src/base/clock.ts';
+import {
+  askForReset,
+  findLink,
+  invite,
+  joinByInvitation,
+  resetPasswordByLink,
+} from '../../../src/tenants/accounts/mail-proofs.ts';
+import { changePassword } from '../../../src/tenants/accounts/own-password.ts';
+import type { PasswordQueue } from '../../../src/tenants/accounts/password-queue.ts';
+import { SignIn } from '../../../src/tenants/accounts/sign-in.ts';
+import { signUp } from '../../../src/tenants/accounts/sign-up.ts';
+import { resetPassword } from '../../../src/tenants/accounts/users.ts';
+import { AttemptThrottle } from '../../../src/tenants/attempt-throttle.ts';
 import { CLIENT, openAccounts, PASSWORD, tokenIn } from './account-stage.ts';
 
 const NEXT = 'another good one';

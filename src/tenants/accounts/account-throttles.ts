@@ -2,13 +2,13 @@
 // under a keyed hash, so that neither addresses nor networks can be read or guessed from it. An attempt counts before it is
 // made, in one transaction at all that it counts for, so that concurrent ones can't bypass a limit.
 import { createHmac } from 'node:crypto';
-import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../base/clock.ts';
-import { describeError } from '../base/errors.ts';
-import type { ThrottleRule } from '../base/throttle-rule.ts';
-import type { Logger } from '../observe/log.ts';
-import type { HmacKey } from '../protocol/mail/message-token.ts';
-import type { StoreVerbs } from '../store/store.ts';
-import { type SweptStore, sweepAttempts } from './limit-sweep.ts';
+import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../base/clock.ts';
+import { describeError } from '../../base/errors.ts';
+import type { ThrottleRule } from '../../base/throttle-rule.ts';
+import type { Logger } from '../../observe/log.ts';
+import type { HmacKey } from '../../protocol/mail/message-token.ts';
+import type { StoreVerbs } from '../../store/store.ts';
+import { type SweptStore, sweepAttempts } from '../limit-sweep.ts';
 
 const RULES = {
   /** One address from one network: a guesser reaches this limit first, without affecting anyone else. */

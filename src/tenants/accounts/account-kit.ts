@@ -1,10 +1,10 @@
 // What the account services share: signing in, links by mail, signing up, members.
-import type { Clock } from '../base/clock.ts';
-import { describeError } from '../base/errors.ts';
-import type { IdSource } from '../base/ids.ts';
-import type { Vault } from '../base/vault.ts';
-import type { Logger } from '../observe/log.ts';
-import type { Store } from '../store/store.ts';
+import type { Clock } from '../../base/clock.ts';
+import { describeError } from '../../base/errors.ts';
+import type { IdSource } from '../../base/ids.ts';
+import type { Vault } from '../../base/vault.ts';
+import type { Logger } from '../../observe/log.ts';
+import type { Store } from '../../store/store.ts';
 import { AccountThrottles } from './account-throttles.ts';
 import type { TokenKeys } from './account-token.ts';
 import { KnownBrowsers } from './known-browsers.ts';

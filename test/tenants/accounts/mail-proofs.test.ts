@@ -1,6 +1,6 @@
 // Links by mail: resets, invitations, sign-ups; what each proves, once, and what strangers can do with them.
 import t from 'tap';
-import { DAY_MS, HOUR_MS } from '../../src/base/clock.ts';
+import { DAY_MS, HOUR_MS } from '../../../src/base/clock.ts';
 import {
   askForReset,
   confirmSignUp,
@@ -8,8 +8,8 @@ import {
   invite,
   joinByInvitation,
   resetPasswordByLink,
-} from '../../src/tenants/mail-proofs.ts';
-import { signUp, signUpTimer } from '../../src/tenants/sign-up.ts';
+} from '../../../src/tenants/accounts/mail-proofs.ts';
+import { signUp, signUpTimer } from '../../../src/tenants/accounts/sign-up.ts';
 import { CLIENT, openAccounts, PASSWORD, tokenIn } from './account-stage.ts';
 
 const NEXT = 'another good one';

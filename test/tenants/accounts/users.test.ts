@@ -1,12 +1,12 @@
 import path from 'node:path';
 import t from 'tap';
-import { systemClock } from '../../src/base/clock.ts';
-import { IdSource } from '../../src/base/ids.ts';
-import { openSqliteStore } from '../../src/store/sqlite/open.ts';
-import { hashPassword, verifyPassword } from '../../src/tenants/passwords.ts';
-import { createTenant } from '../../src/tenants/tenant-service.ts';
-import { createUser, resetPassword, verifyUser } from '../../src/tenants/users.ts';
-import { testFolder } from '../support/test-folder.ts';
+import { systemClock } from '../../../src/base/clock.ts';
+import { IdSource } from '../../../src/base/ids.ts';
+import { openSqliteStore } from '../../../src/store/sqlite/open.ts';
+import { hashPassword, verifyPassword } from '../../../src/tenants/accounts/passwords.ts';
+import { createUser, resetPassword, verifyUser } from '../../../src/tenants/accounts/users.ts';
+import { createTenant } from '../../../src/tenants/tenant-service.ts';
+import { testFolder } from '../../support/test-folder.ts';
 
 t.test('a password verifies against its own hash only', async (t) => {
   const stored = await hashPassword('correct horse');

@@ -1,11 +1,11 @@
 // A new password for a signed-in user who knows the old one. All sessions end, and this browser gets a new one with a
 // new token.
-import type { User } from '../store/tenants.ts';
+import type { User } from '../../store/tenants.ts';
+import { type Refused, refused } from '../refused.ts';
 import type { AccountKit, Client } from './account-kit.ts';
 import { passwordChangedMail } from './account-mails.ts';
 import type { BrowserToken } from './known-browsers.ts';
 import { passwordProblem } from './password-rules.ts';
-import { type Refused, refused } from './refused.ts';
 import type { StartedSession } from './sessions.ts';
 import type { SignIn } from './sign-in.ts';
 

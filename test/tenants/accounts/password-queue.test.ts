@@ -1,7 +1,7 @@
 // Passwords in their line: not too many at once, not too many behind each other, and no hash is known to be nobody's.
 import t from 'tap';
-import { PasswordQueue } from '../../src/tenants/password-queue.ts';
-import { hashPassword } from '../../src/tenants/passwords.ts';
+import { PasswordQueue } from '../../../src/tenants/accounts/password-queue.ts';
+import { hashPassword } from '../../../src/tenants/accounts/passwords.ts';
 
 t.test('a password is checked against its hash, and never holds without one', async (t) => {
   const line = new PasswordQueue();

@@ -1,13 +1,13 @@
 // Sessions with a clock of the test's own, over a real store.
 import path from 'node:path';
 import t, { type Test } from 'tap';
-import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/base/clock.ts';
-import { IdSource } from '../../src/base/ids.ts';
-import { openSqliteStore } from '../../src/store/sqlite/open.ts';
-import type { UserRole } from '../../src/store/tenants.ts';
-import { createSessions, sessionTimer } from '../../src/tenants/sessions.ts';
-import { createTenant } from '../../src/tenants/tenant-service.ts';
-import { testFolder } from '../support/test-folder.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/base/clock.ts';
+import { IdSource } from '../../../src/base/ids.ts';
+import { openSqliteStore } from '../../../src/store/sqlite/open.ts';
+import type { UserRole } from '../../../src/store/tenants.ts';
+import { createSessions, sessionTimer } from '../../../src/tenants/accounts/sessions.ts';
+import { createTenant } from '../../../src/tenants/tenant-service.ts';
+import { testFolder } from '../../support/test-folder.ts';
 
 const T0 = Date.UTC(2026, 0, 1);
 

@@ -4,11 +4,11 @@
 //
 // Only the number of codes is counted here, by each node: the throttles count every code as an attempt at the account.
 import { randomBytes } from 'node:crypto';
-import { BoundedMap } from '../base/bounded-map.ts';
-import { type Clock, MINUTE_MS } from '../base/clock.ts';
-import { bytesToUuid, uuidToBytes } from '../base/ids.ts';
-import type { StoreVerbs } from '../store/store.ts';
-import type { User } from '../store/tenants.ts';
+import { BoundedMap } from '../../base/bounded-map.ts';
+import { type Clock, MINUTE_MS } from '../../base/clock.ts';
+import { bytesToUuid, uuidToBytes } from '../../base/ids.ts';
+import type { StoreVerbs } from '../../store/store.ts';
+import type { User } from '../../store/tenants.ts';
 import { openToken, readToken, sealToken, type TokenKeys, type TokenKind } from './account-token.ts';
 
 export interface SecondStepKit extends TokenKeys {

@@ -1,13 +1,13 @@
 // Browsers that have signed in before: what their cookie proves, and that nobody can keep them out by guessing.
 import t from 'tap';
-import { DAY_MS, SECOND_MS } from '../../src/base/clock.ts';
-import type { User } from '../../src/store/tenants.ts';
-import type { Client } from '../../src/tenants/account-kit.ts';
-import { KnownBrowsers } from '../../src/tenants/known-browsers.ts';
-import { changePassword } from '../../src/tenants/own-password.ts';
-import { PasswordQueue } from '../../src/tenants/password-queue.ts';
-import { hotp, STEP_MS, stepAt } from '../../src/tenants/totp.ts';
-import { resetPassword } from '../../src/tenants/users.ts';
+import { DAY_MS, SECOND_MS } from '../../../src/base/clock.ts';
+import type { User } from '../../../src/store/tenants.ts';
+import type { Client } from '../../../src/tenants/accounts/account-kit.ts';
+import { KnownBrowsers } from '../../../src/tenants/accounts/known-browsers.ts';
+import { changePassword } from '../../../src/tenants/accounts/own-password.ts';
+import { PasswordQueue } from '../../../src/tenants/accounts/password-queue.ts';
+import { hotp, STEP_MS, stepAt } from '../../../src/tenants/accounts/totp.ts';
+import { resetPassword } from '../../../src/tenants/accounts/users.ts';
 import { CLIENT, openAccounts, PASSWORD, T0 } from './account-stage.ts';
 
 const LIFE_MS = 180 * DAY_MS;

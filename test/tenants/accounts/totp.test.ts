@@ -1,6 +1,6 @@
 // One-time passwords against the vectors of the RFCs, and the window in which a code is good.
 import t from 'tap';
-import { hotp, matchingStep, STEP_MS, secretInWords, stepAt, totpUri } from '../../src/tenants/totp.ts';
+import { hotp, matchingStep, STEP_MS, secretInWords, stepAt, totpUri } from '../../../src/tenants/accounts/totp.ts';
 
 const SECRET = Buffer.from('12345678901234567890');
 

@@ -1,5 +1,5 @@
 // Which users need a second step (`portal.require_second_step`), and which have yet to set it up.
-import type { User } from '../store/tenants.ts';
+import type { User } from '../../store/tenants.ts';
 import type { SecondFactors } from './second-factors.ts';
 
 export type SecondStepFor = 'nobody' | 'operators' | 'everybody';

@@ -1,6 +1,6 @@
 // The texts of mails about accounts. Each link is on a line of its own, so that mail programs find its end.
 // A mail that a stranger can trigger contains nothing that the stranger has written.
-import type { MemberRole, Tenant } from '../store/tenants.ts';
+import type { MemberRole, Tenant } from '../../store/tenants.ts';
 
 export interface AccountMail {
   subject: string;

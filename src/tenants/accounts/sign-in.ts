@@ -3,10 +3,10 @@
 // in to the account before are counted apart (sign-in-attempts.ts).
 //
 // A sign-in is at its password, or between the steps (second-steps.ts: for five minutes and five codes), or done.
-import { networkOf } from '../base/ip-address.ts';
-import type { User } from '../store/tenants.ts';
+import { networkOf } from '../../base/ip-address.ts';
+import type { User } from '../../store/tenants.ts';
+import { actOf } from '../audit-log.ts';
 import type { AccountKit, Client } from './account-kit.ts';
-import { actOf } from './audit-log.ts';
 import type { BrowserToken } from './known-browsers.ts';
 import type { StartedSession } from './sessions.ts';
 import { type Attempt, attemptAt } from './sign-in-attempts.ts';

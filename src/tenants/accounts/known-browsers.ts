@@ -2,9 +2,9 @@
 // valid for this account alone and only until the password changes. It grants nothing: its attempts are only counted
 // apart from those of strangers, whose guesses could otherwise lock the user out.
 import { randomBytes } from 'node:crypto';
-import { type Clock, DAY_MS } from '../base/clock.ts';
+import { type Clock, DAY_MS } from '../../base/clock.ts';
+import type { RandomBytes } from '../random-text.ts';
 import { openToken, sealToken, type TokenAccount, type TokenKeys, type TokenKind } from './account-token.ts';
-import type { RandomBytes } from './random-text.ts';
 
 /** For a cookie. */
 export interface BrowserToken {
