@@ -106,7 +106,7 @@ export class Dispatcher {
       if (queue.isIdle) this.#queues.delete(queue.webhookId);
       else this.#offer(queue);
     }
-    void this.#results.flush();
+    this.#results.tick();
     this.#kit.connections.closeUnused();
     this.#due.tick(now);
   }

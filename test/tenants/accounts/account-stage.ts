@@ -20,7 +20,7 @@ export const CLIENT = { ip: '192.0.2.1', userAgent: 'Browser/1.0' };
 
 const BROWSER_KEY = { id: 'b', key: Buffer.alloc(32, 6) };
 
-/** With the cheapest parameters: these tests check many. Real ones are in password-line.test.ts. */
+/** With the cheapest parameters: these tests check many. Real ones are in password-queue.test.ts. */
 const quickPasswords = {
   hash: async (password: string) => quickHash(password),
   verify: async (password: string, stored: string | null) => stored !== null && verifyPassword(password, stored),
