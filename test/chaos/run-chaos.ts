@@ -15,7 +15,7 @@ import { Receiver } from './receiver.ts';
 import { Reporter } from './reporter.ts';
 import { Scene } from './scene.ts';
 import { type Kill, randomFor, scheduleOf } from './schedule.ts';
-import { addEndpoints, announceService, SETTINGS, SOURCE_CACHE } from './setting.ts';
+import { addEndpoints, announceService, SETTINGS } from './setting.ts';
 import { settle, stopped, sweepLeftovers } from './settle.ts';
 import { sqliteUnderTest } from './sqlite-under-test.ts';
 import type { Facts, StoreUnderTest } from './store-under-test.ts';
@@ -147,7 +147,7 @@ async function setUp(owner: Owner, seed: number): Promise<Stage> {
   // The receiver hears of mail before there is a reporter to tell: none is sent by then.
   let reporter: Reporter | null = null;
   const receiver = new Receiver((report) => reporter?.add(report));
-  const launch: Launch = { nodeArguments: ['--require', SOURCE_CACHE] };
+  const launch: Launch = {};
   const address = await findDoorAddress();
   const world = await startWorld(owner, { sink: receiver.options, settings: { ...SETTINGS, ...address }, launch });
   const store = sqliteUnderTest(world.postrider.folder, launch);

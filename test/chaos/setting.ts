@@ -1,13 +1,9 @@
 // In which setting the daemons of a chaos run live, and what their tenant has beside a key and a domain.
-import { fileURLToPath } from 'node:url';
 import type { Daemon, Installation, Owner } from '../support/daemon-process.ts';
 import type { TestDnsServer } from '../support/dns-server.ts';
 import { publish, type Sender } from '../support/world.ts';
 import { type FlakyEndpoint, startFlakyEndpoint } from './endpoints.ts';
 import { randomFor } from './schedule.ts';
-
-/** As bin/postrider starts it: half of the processor time, so twice the kills. */
-export const SOURCE_CACHE = fileURLToPath(new URL('../../scripts/source-cache.cjs', import.meta.url));
 
 export const SETTINGS = {
   // One sender and one receiver make more calls than a peer may, and more bounces than a tenant should.

@@ -3,14 +3,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import {
-  type Daemon,
-  type Installation,
-  install,
-  type Launch,
-  type Owner,
-  type Settings,
-} from '../../support/daemon-process.ts';
+import { type Daemon, type Installation, install, type Owner, type Settings } from '../../support/daemon-process.ts';
 import type { TestDnsServer } from '../../support/dns-server.ts';
 import { type DoorAddress, findDoorAddress } from '../../support/door-client.ts';
 import { prepareSteppingClock, type SteppingClock } from '../../support/stepping-clock.ts';
@@ -36,13 +29,12 @@ export interface MachineKit {
   cluster: Cluster;
   dns: TestDnsServer;
   smtpPort: number;
-  launch: Launch;
   settings: Settings;
 }
 
 export async function startMachine(
   owner: Owner,
-  { cluster, dns, smtpPort, launch, settings }: MachineKit,
+  { cluster, dns, smtpPort, settings }: MachineKit,
   number: number,
 ): Promise<Machine> {
   const name = `node${number}`;
@@ -58,8 +50,7 @@ export async function startMachine(
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'postrider-clock-'));
   owner.teardown(() => fs.rmSync(folder, { recursive: true }));
   const clock = prepareSteppingClock(folder);
-  const withClock = { ...launch, env: { ...launch.env, ...clock.env } };
-  const postrider = install(owner, { dns, smtpPort, launch: withClock, settings: own });
+  const postrider = install(owner, { dns, smtpPort, launch: { env: clock.env }, settings: own });
   const daemon = await postrider.serve();
   return { name, postrider, daemon, door: submission, toDatabase, clock, address, isHalted: false };
 }

@@ -4,7 +4,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { openPostgresStore } from '../../../src/store/postgres/open.ts';
 import { countFigures } from '../../../src/upkeep/count-figures.ts';
-import type { Launch, Owner } from '../../support/daemon-process.ts';
+import type { Owner } from '../../support/daemon-process.ts';
 import { startDnsServer } from '../../support/dns-server.ts';
 import { startMailSink } from '../../support/mail-sink.ts';
 import { addReceiver, RECEIVER, registerSender, type Sender } from '../../support/world.ts';
@@ -14,7 +14,7 @@ import type { FlakyEndpoint } from '../endpoints.ts';
 import { Receiver } from '../receiver.ts';
 import { Reporter } from '../reporter.ts';
 import { randomFor } from '../schedule.ts';
-import { addEndpoints, announceService, SETTINGS, SOURCE_CACHE } from '../setting.ts';
+import { addEndpoints, announceService, SETTINGS } from '../setting.ts';
 import { settle, stopped, sweepLeftovers } from '../settle.ts';
 import type { Facts } from '../store-under-test.ts';
 import { oddFeed, overLimit } from './check-nodes.ts';
@@ -239,11 +239,10 @@ async function setUp(owner: Owner, { seed, history }: NodesOptions): Promise<Sta
   owner.teardown(() => Promise.all([sink.close(), dns.close()]));
   addReceiver(dns, RECEIVER);
   const cluster = await Cluster.start(owner);
-  const launch: Launch = { nodeArguments: ['--require', SOURCE_CACHE] };
   const settings = { ...SETTINGS, secrets: { master_key: MASTER_KEY } };
   const all = [];
   for (let number = 1; number <= MACHINES; number++) {
-    const machine = await startMachine(owner, { cluster, dns, smtpPort: sink.port, launch, settings }, number);
+    const machine = await startMachine(owner, { cluster, dns, smtpPort: sink.port, settings }, number);
     owner.teardown(() => owner.passing() || history.keep(`${machine.name}.log`, machine.postrider.everythingLogged));
     all.push(machine);
   }
