@@ -143,13 +143,19 @@ export class SlotKeeper {
 
   #forget(lost: readonly Owner[]): void {
     if (lost.length === 0) return;
+    const { ownership, log } = this.#kit;
     const slots = lost.map(({ slot }) => slot);
-    this.#kit.log.error({ slots }, 'another node has taken these slots: this one was not heard of for too long');
+    const leaving = slots.filter((slot) => this.#leaving.has(slot));
+    const taken = slots.filter((slot) => !this.#leaving.has(slot));
+    if (taken.length > 0)
+      log.error({ slots: taken }, 'another node has taken these slots: this one was not heard of for too long');
+    // The answer to that was lost.
+    if (leaving.length > 0) log.info({ slots: leaving }, 'slots handed over, which nothing had confirmed');
     for (const slot of slots) {
       this.#held.delete(slot);
       this.#leaving.delete(slot);
     }
-    this.#kit.ownership.lose(slots);
+    ownership.lose(slots);
   }
 
   /** When no renewal comes in time, whoever works in the slots hears of it. */

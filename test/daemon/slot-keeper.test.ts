@@ -41,11 +41,14 @@ class Cluster {
     const node = { node: name, version: '1.0.0', startedAt: this.clock.now };
     const onNamesake = (reason: string) => heard.push(reason);
     const clock = { now: () => this.clock.now };
-    const parts = { store: { owners }, ownership, clock, node, spare: [], log: silentLogger, onNamesake };
+    const logged: string[] = [];
+    const tell = (level: string) => (_: object, text: string) => void logged.push(`${level}: ${text}`);
+    const log = { ...silentLogger, info: tell('info'), error: tell('error') };
+    const parts = { store: { owners }, ownership, clock, node, spare: [], log, onNamesake };
     const kit = { ...parts, monotonicMs, tickMs: null };
     const keeper = new SlotKeeper(kit);
     await keeper.start();
-    return { store, owners, ownership, keeper, heard, tick: () => keeper.tick() };
+    return { store, owners, ownership, keeper, heard, logged, tick: () => keeper.tick() };
   }
 
   bench(store: Awaited<ReturnType<typeof openSqliteStore>>): Bench {
@@ -193,6 +196,28 @@ t.test('a claim that was sent before its slot was left is waited for, or refused
   t.match(await claim(), { messages: [], isOver: true }, 'nobody has taken the slot yet');
   await b.tick();
   t.strictSame(b.ownership.of(slot), { slot, epoch: 3 });
+});
+
+t.test('a slot is not called taken when the answer to its handover was lost', async (t) => {
+  const cluster = new Cluster(t);
+  const a = await cluster.node('a');
+  const slot = a.ownership.slots.at(-1)!;
+  const { letGoOfIdleSlot } = a.owners;
+  a.owners.letGoOfIdleSlot = async (owner) => {
+    await letGoOfIdleSlot(owner);
+    throw new Error('the connection was lost');
+  };
+  await a.store.owners.drainNode('a', true);
+  await a.tick();
+  a.owners.letGoOfIdleSlot = letGoOfIdleSlot;
+  await a.tick();
+  t.equal(a.ownership.slots.length, 0);
+  t.strictSame(
+    a.logged.filter((text) => /handed|another/.test(text)),
+    ['info: slots handed over, which nothing had confirmed', ...numbers(2, 8).map(() => 'info: slot handed over')],
+  );
+  const b = await cluster.node('b');
+  t.equal(b.ownership.of(slot)?.epoch, 3);
 });
 
 t.test('what does not end is left to the next owner after a minute', async (t) => {
