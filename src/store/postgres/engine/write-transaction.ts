@@ -18,6 +18,21 @@ const BEGIN = 'BEGIN ISOLATION LEVEL SERIALIZABLE';
  * this small table.
  */
 export const TAKE_TURN = 'LOCK TABLE meta IN SHARE UPDATE EXCLUSIVE MODE';
+/** Longer than a node that halts in its own turn keeps it, and less than a statement may take. */
+const PATIENCE = "SET LOCAL lock_timeout = '8s'";
+const AS_USUAL = 'SET LOCAL lock_timeout TO DEFAULT';
+/**
+ * Whoever stops waiting for a lock and asks again comes behind the others. So a turn that did not come in the usual time is
+ * asked for once more, and waited for.
+ */
+const BEGINNINGS = {
+  'without a turn': BEGIN,
+  'in turn': `${BEGIN}; ${TAKE_TURN}`,
+  'in turn, patiently': `${BEGIN}; ${PATIENCE}; ${TAKE_TURN}; ${AS_USUAL}`,
+} as const;
+
+export type Beginning = keyof typeof BEGINNINGS;
+
 const OPEN: Statement = {
   name: 'open',
   text: 'SELECT pg_current_xact_id()::text, version FROM config_version',
@@ -64,10 +79,10 @@ export class WriteTransaction {
     [this.#number, this.version] = opened;
   }
 
-  static async begin(session: Session, cache: ConfigCache, takesTurn: boolean): Promise<WriteTransaction> {
+  static async begin(session: Session, cache: ConfigCache, how: Beginning): Promise<WriteTransaction> {
     const connection = await session.connection();
     const askedAt = performance.now();
-    const begun = connection.sendText(takesTurn ? `${BEGIN}; ${TAKE_TURN}` : BEGIN);
+    const begun = connection.sendText(BEGINNINGS[how]);
     const opened = connection.send(OPEN, [], 'arrays');
     // The first one says why: what comes behind it only says that the transaction has failed, and can be rejected before it.
     const failed = (await Promise.allSettled([begun, opened])).find(({ status }) => status === 'rejected');

@@ -78,8 +78,6 @@ const GROUP_MAX_VERBS = 1000;
 /** With conflicts, lost connections, or a verb less. */
 const GROUP_TRIES = 4;
 const VERB_TRIES = 12;
-/** A turn is waited for as long as for any lock, that often: longer than a node that halts in its own keeps it. */
-const TURN_TRIES = 4;
 const RETRY_FIRST_MS = 4;
 const RETRY_LONGEST_MS = 250;
 
@@ -219,13 +217,15 @@ export class WritingConnection {
   /** Whose turn does not come would not get any further alone, and nobody behind it either. */
   async #begin(takesTurn: boolean): Promise<WriteTransaction> {
     const { session, cache } = this.#parts;
-    for (let tries = 1; ; tries++) {
-      try {
-        return await WriteTransaction.begin(session, cache, takesTurn);
-      } catch (error) {
-        if (!isConflict(error)) throw error;
-        if (tries === TURN_TRIES) throw outageFault(error);
-      }
+    try {
+      return await WriteTransaction.begin(session, cache, takesTurn ? 'in turn' : 'without a turn');
+    } catch (error) {
+      if (!isConflict(error)) throw error;
+    }
+    try {
+      return await WriteTransaction.begin(session, cache, 'in turn, patiently');
+    } catch (error) {
+      throw isConflict(error) ? outageFault(error) : error;
     }
   }
 

@@ -134,7 +134,7 @@ t.test('with a server', { skip: postgresMissing() }, async (t) => {
       groups.length = 0;
       const names = Array.from({ length: count }, (_, at) => `${at}@x.test`);
       const accepted = Promise.all(names.map((name) => bench.accept(domain, [name])));
-      await neighbour.waitedFor(3);
+      await neighbour.waitedFor(2);
       await neighbour.end();
       t.equal((await accepted).length, count);
       t.strictSame(
