@@ -84,7 +84,7 @@ export function* faultsOf(seed: number, machines: number): Generator<Fault> {
 
 /** Whether a message that is in hand may then arrive a second time, or have an attempt without a record. */
 export function cutsOff({ name }: Fault): boolean {
-  return name !== 'no_receiver';
+  return name !== 'no_receiver' && name !== 'step_clock';
 }
 
 function nameOf(draw: number): FaultName {

@@ -109,7 +109,7 @@ export async function runNodes(owner: Owner, options: NodesOptions): Promise<Nod
   });
   const feed = new FeedReader(machines, sender);
   const doors = new ClosedDoors(machines, on.other, randomFor(seed, 'doors'));
-  const watch = new Watch(cluster, receiver);
+  const watch = new Watch(cluster, receiver, machines.all);
   const ordering = Promise.all(clients.map((client) => client.work()));
   const others = [feed, doors, watch, reporter].map((one) => one.work());
   for (const work of [ordering, ...others]) work.catch(() => {}); // is looked at below

@@ -1,6 +1,7 @@
 // What can only be seen while a run goes on: which messages a fault fell on, that epochs only rise, and how soon somebody
 // else has a dead machine's slots.
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Daemon } from '../../support/daemon-process.ts';
 import { patience } from '../../support/patience.ts';
 import type { Receiver } from '../receiver.ts';
 import { type Holding, Holdings } from './check-nodes.ts';
@@ -20,12 +21,14 @@ export class Watch {
   readonly takeovers = { longestMs: 0, count: 0 };
   readonly #cluster: Cluster;
   readonly #receiver: Receiver;
+  readonly #machines: readonly Machine[];
   #hit: Set<string> | null = null;
   #isOver = false;
 
-  constructor(cluster: Cluster, receiver: Receiver) {
+  constructor(cluster: Cluster, receiver: Receiver, machines: readonly Machine[]) {
     this.#cluster = cluster;
     this.#receiver = receiver;
+    this.#machines = machines;
   }
 
   async work(): Promise<void> {
@@ -44,12 +47,14 @@ export class Watch {
   async during(fault: () => Promise<void>): Promise<void> {
     const hit = new Set<string>();
     this.#hit = hit;
+    const begun = this.#machines.map(({ daemon }) => attemptsOf(daemon));
     await this.#look().catch(() => {});
     try {
       await fault();
     } finally {
       await this.#look().catch(() => {});
       this.#hit = null;
+      for (const [at, { daemon }] of this.#machines.entries()) for (const id of begun[at]!(daemon)) hit.add(id);
       for (const id of hit) this.inFlight.set(id, (this.inFlight.get(id) ?? 0) + 1);
     }
   }
@@ -86,4 +91,13 @@ export class Watch {
       if (state === 'sending' || this.#receiver.times.has(id)) hit.add(id);
     }
   }
+}
+
+/** Later, with the machine's daemon of then: the messages whose attempts have begun there meanwhile. Some end between two looks. */
+function attemptsOf(before: Daemon): (now: Daemon) => string[] {
+  const from = before.lines.length;
+  return (now) => {
+    const lines = now === before ? before.lines.slice(from) : [...before.lines.slice(from), ...now.lines];
+    return lines.filter(({ fact }) => fact === 'attempt_started').map(({ message_id }) => String(message_id));
+  };
 }
