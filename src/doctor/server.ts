@@ -1,7 +1,7 @@
 // The database server, where several daemons share one: whether it keeps what was answered, and what slows it down.
 import { MINUTE_MS, SECOND_MS } from '../base/clock.ts';
 import { CLOCK_REFUSES_MS, CLOCK_WARNS_MS, NODE_LEASE_MS } from '../store/owners.ts';
-import type { ServerFacts } from '../store/server-facts.ts';
+import type { ServerFacts, ServerStandby } from '../store/server-facts.ts';
 import { type Finding, fine, warning, wrong } from './finding.ts';
 
 export type ServerAnswer = { kind: 'answer'; facts: ServerFacts } | { kind: 'none'; reason: string };
@@ -18,13 +18,21 @@ export function judgeServer(name: string, answer: ServerAnswer): Finding[] {
   if (answer.kind === 'none') return [wrong(about, `cannot be used: ${answer.reason}`)];
   const { facts } = answer;
   return [
-    fine(about, `answers, PostgreSQL ${facts.version}`),
+    fine(about, `answers at ${facts.host}, PostgreSQL ${facts.version}`),
+    ...facts.outdated.map((host) => judgeOutdated(host, facts)),
     ...judgeCommits(name, facts),
     ...judgeStandby(name, facts),
     judgeServerClock(name, facts),
     ...judgeLoad(name, facts),
     ...judgeNodes(facts),
   ];
+}
+
+function judgeOutdated(host: string, { host: primary }: ServerFacts): Finding {
+  const what = `accepts writes, too, and knows nothing of what ${primary} has: it was the primary before that one was promoted`;
+  return wrong({ check: 'old primary', subject: host }, what, {
+    advice: 'stop it, and build it anew as a standby (docs/operate.md)',
+  });
 }
 
 function judgeCommits(subject: string, { survivesCrash, synchronousCommit }: ServerFacts): Finding[] {
@@ -56,11 +64,15 @@ function judgeStandby(subject: string, { standbyNames, standbys }: ServerFacts):
       ),
     ];
   }
-  const names = standbys.filter((one) => one.isSynchronous && one.isStreaming).map((one) => one.name);
+  const names = inStep(standbys);
   if (names.length > 0) return [fine(about, `${names.join(', ')} has every commit before it is answered`)];
   const known =
     standbys.length === 0 ? 'none is connected' : `connected: ${standbys.map((one) => one.name).join(', ')}`;
   return [wrong(about, `no standby of ${standbyNames} is in step, so commits wait; ${known}`)];
+}
+
+function inStep(standbys: readonly ServerStandby[]): string[] {
+  return standbys.filter((one) => one.isSynchronous && one.isStreaming).map((one) => one.name);
 }
 
 function judgeServerClock(subject: string, { clockAheadMs }: ServerFacts): Finding {
@@ -99,7 +111,8 @@ function judgeLoad(subject: string, { oldestTransaction, connections, transactio
   return findings;
 }
 
-function judgeNodes({ nodes }: ServerFacts): Finding[] {
+function judgeNodes({ nodes, standbyNames, standbys }: ServerFacts): Finding[] {
+  const commitsWait = standbyNames !== null && standbys !== null && inStep(standbys).length === 0;
   const living = nodes.filter(({ seenMsAgo }) => seenMsAgo !== null);
   const versions = [...new Set(living.map(({ version }) => version))];
   const differ = { check: 'versions', subject: living.map(({ node, version }) => `${node} ${version}`).join(', ') };
@@ -109,8 +122,11 @@ function judgeNodes({ nodes }: ServerFacts): Finding[] {
       ? [warning(differ, 'daemons of several versions share the database: upgrade the others')]
       : []),
     ...silent.map(({ node, seenMsAgo }) => {
-      const what = `was last heard of ${Math.round(seenMsAgo! / SECOND_MS)} s ago: it has crashed or does not reach the database`;
-      return warning({ check: 'node', subject: node }, what, { command: 'postrider nodes list' });
+      const when = `was last heard of ${Math.round(seenMsAgo! / SECOND_MS)} s ago`;
+      const about = { check: 'node', subject: node };
+      if (commitsWait) return warning(about, `${when}: while commits wait, no daemon can say that it is alive`);
+      const advice = `its journal says why; start it again, or, if it is gone for good: postrider nodes forget ${node}`;
+      return warning(about, `${when}: it has crashed or does not reach the database`, { advice });
     }),
   ];
 }

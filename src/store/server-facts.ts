@@ -3,6 +3,10 @@
 export interface ServerFacts {
   /** Such as `15.5`. */
   version: string;
+  /** Of the hosts of store.url the one that answered. */
+  host: string;
+  /** Those that accept writes, too, although another server was promoted after them. */
+  outdated: readonly string[];
   /** How far its clock is ahead of this machine's, as far as the round trip leaves no doubt. */
   clockAheadMs: number;
   /** `fsync` and `full_page_writes`, without which a crash of its machine may ruin it. */

@@ -8,6 +8,8 @@ const MINUTE_MS = 60_000;
 
 const GOOD: ServerFacts = {
   version: '15.5',
+  host: 'db1:5432',
+  outdated: [],
   clockAheadMs: 0,
   survivesCrash: true,
   synchronousCommit: 'on',
@@ -46,6 +48,12 @@ t.test('whatever can lose what was answered 202 is a failure', async (t) => {
   t.match(findings({ standbyNames: null }), [['standby', 'fail', /has no synchronous standby/]]);
 });
 
+t.test('a primary of old that has come back is named', (t) => {
+  t.match(judgeServer(NAME, { kind: 'answer', facts: GOOD })[0], { message: 'answers at db1:5432, PostgreSQL 15.5' });
+  t.match(findings({ outdated: ['db2:5432'] }), [['old primary', 'fail', /accepts writes, too, .* what db1:5432 has/]]);
+  t.end();
+});
+
 t.test('a standby that is not in step lets commits wait', async (t) => {
   t.match(findings({ standbys: [] }), [
     ['standby', 'fail', /no standby of FIRST 1 \(db2\) is in step.*none is connected/],
@@ -73,8 +81,9 @@ t.test('daemons of several versions, and one that is not heard of', async (t) =>
   ];
   t.match(findings({ nodes }), [
     ['versions', 'warn', /several versions/],
-    ['node', 'warn', /last heard of 90 s ago/],
+    ['node', 'warn', /last heard of 90 s ago: it has crashed/],
   ]);
+  t.match(findings({ nodes, standbys: [] }).at(-1), ['node', 'warn', /while commits wait, no daemon can say that/]);
 });
 
 t.test('a server that does not answer', async (t) => {

@@ -33,6 +33,8 @@ export interface StoreListener {
   onLost(error: unknown): void;
   /** Of a store that several daemons share: what the start made of its schema. */
   onSchema?(text: string, isWarning: boolean): void;
+  /** Of a store on several servers: which of them is used, and what is wrong with the others. */
+  onServer?(text: string, isWarning: boolean): void;
 }
 
 /** For the daemon: its main thread never waits for the disk. */
@@ -40,19 +42,20 @@ export async function openDaemonStore(address: StoreAddress, listener: StoreList
   switch (address.driver) {
     case 'sqlite': {
       const { openThreadedStore } = await import('../sqlite/threaded-store.ts');
-      const { onBackgroundFault, onSchema: _, ...others } = listener;
+      const { onBackgroundFault, onSchema: _, onServer: __, ...others } = listener;
       const onCheckpointFault = (error: unknown) => onBackgroundFault('checkpoints', error);
       return openThreadedStore({ file: address.file, onCheckpointFault, ...others });
     }
     case 'postgres': {
       const { openPostgresStore } = await import('../postgres/open.ts');
-      const { onBackgroundFault, onGroup, onFailedCommit, onSchema } = listener;
+      const { onBackgroundFault, onGroup, onFailedCommit, onSchema, onServer } = listener;
       const onNoticeFault = (error: unknown) => onBackgroundFault('notices to other nodes', error);
       return openPostgresStore({
         url: address.url,
         onFailedCommit,
         onNoticeFault,
         ...(onSchema && { onSchema }),
+        ...(onServer && { onServer }),
         ...(onGroup && { onGroup }),
       });
     }

@@ -8,6 +8,7 @@ import { ConfigCache } from './engine/config-cache.ts';
 import type { ConnectionTerms } from './engine/connection.ts';
 import { migrate, type OnSchema } from './engine/migrations.ts';
 import { PostgresNotices } from './engine/notices.ts';
+import { type OnServer, Primary } from './engine/primary.ts';
 import { ReadPool } from './engine/read-pool.ts';
 import { parseServerAddress } from './engine/server-address.ts';
 import { Session } from './engine/session.ts';
@@ -21,6 +22,7 @@ export interface PostgresOptions extends WritingOptions, WaveOptions {
   /** Notices to or from other nodes do not get through, and are tried again. */
   onNoticeFault?(error: unknown): void;
   onSchema?: OnSchema;
+  onServer?: OnServer;
   /** How long the server may not answer what writes; tests are less patient. */
   silenceMs?: number;
 }
@@ -36,21 +38,23 @@ export async function openPostgresStore({
   url,
   onNoticeFault,
   onSchema,
+  onServer,
   silenceMs,
   ...options
 }: PostgresOptions): Promise<Store> {
   const address = parseServerAddress(url);
   await migrate(address, onSchema);
+  const primary = new Primary(address, onServer);
   const terms = (what: string): ConnectionTerms => ({ applicationName: `postrider-${what}` });
   const cache = new ConfigCache();
-  const pool = new ReadPool({ address, terms: terms('reads'), cache });
+  const pool = new ReadPool({ primary, terms: terms('reads'), cache });
   const runner: VerbRunner = new VerbRunner((work) => pool.read(runner, work), options);
   const notices = new PostgresNotices({
-    session: new Session(address, terms('notices')),
+    session: new Session(primary, terms('notices')),
     cache,
     ...(onNoticeFault && { onFault: onNoticeFault }),
   });
-  const session = new Session(address, { ...terms('writes'), ...(silenceMs && { silenceMs }) });
+  const session = new Session(primary, { ...terms('writes'), ...(silenceMs && { silenceMs }) });
   const onCommitted = notices.tell.bind(notices);
   const writing = new WritingConnection({ session, runner, cache, onCommitted, ...options });
   const running: Running = { pool, runner, writing };

@@ -7,6 +7,7 @@ import { QUERIES } from '../sql/reading/reading-queries.ts';
 import { BUSY, CLOSING, STOPPED } from '../sql/reading/refusals.ts';
 import type { Queries, Steps } from '../sql/steps.ts';
 import { wasStopped } from './engine/database-fault.ts';
+import { Primary } from './engine/primary.ts';
 import { ReadPool } from './engine/read-pool.ts';
 import { parseServerAddress } from './engine/server-address.ts';
 import { VerbRunner } from './engine/verb-runner.ts';
@@ -68,7 +69,12 @@ class PortalReader {
     const { inAll, perTenant, queryMs, atOnce } = this.#limits;
     this.#queue = new FairQueue({ inAll, perKey: perTenant });
     const terms = { applicationName: 'postrider-portal', statementMs: queryMs };
-    this.#pool = new ReadPool({ address: parseServerAddress(url), terms, cache: null, maxConnections: atOnce });
+    this.#pool = new ReadPool({
+      primary: new Primary(parseServerAddress(url)),
+      terms,
+      cache: null,
+      maxConnections: atOnce,
+    });
     this.#runner = new VerbRunner((work) => this.#pool.read(this.#runner, work));
   }
 

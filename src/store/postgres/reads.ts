@@ -10,11 +10,12 @@ import { inspectionQueries } from '../sql/reading/inspection-queries.ts';
 import type { Reads, Steps } from '../sql/steps.ts';
 import type { Work } from '../sql/transaction.ts';
 import { transportSecurityQueries } from '../sql/verbs/domains/transport-security.ts';
-import { contentQueries } from '../sql/verbs/message/contents.ts';
+import { CONTENT_MISSING, contentQueries } from '../sql/verbs/message/contents.ts';
 import type { ContentReader, ContentResult } from '../submissions.ts';
 import type { TransportSecurityReader } from '../transport-security.ts';
 import { isOutage } from './engine/database-fault.ts';
 import { isMigrated, newestSchema, presentSchema } from './engine/migrations.ts';
+import { Primary } from './engine/primary.ts';
 import { ReadPool } from './engine/read-pool.ts';
 import { parseServerAddress } from './engine/server-address.ts';
 import { VerbRunner } from './engine/verb-runner.ts';
@@ -50,6 +51,10 @@ function openContentReader(url: string, readForMs: number): ContentReader {
   };
   const some = async (messageIds: readonly string[]): Promise<ContentResult[]> => {
     try {
+      const found = await patiently(() => readSome(messageIds));
+      if (!found.includes(CONTENT_MISSING)) return found;
+      // After a failover this may still be the old server, which knows nothing of mail that came since.
+      reader.reconnect();
       return await patiently(() => readSome(messageIds));
     } catch (error) {
       const kind = error instanceof Unavailable ? 'unavailable' : 'unreadable';
@@ -99,7 +104,7 @@ class Reader {
 
   constructor(url: string, { applicationName, maxConnections, inTransactions }: ReaderOptions) {
     this.#pool = new ReadPool({
-      address: parseServerAddress(url),
+      primary: new Primary(parseServerAddress(url)),
       terms: { applicationName },
       cache: null,
       maxConnections,
@@ -120,6 +125,10 @@ class Reader {
       (...args: unknown[]) => this.read(() => query(...args)),
     ]);
     return Object.fromEntries(answered) as Contract;
+  }
+
+  reconnect(): void {
+    this.#pool.reconnect();
   }
 
   close(): Promise<void> {

@@ -1,7 +1,8 @@
 // What the server says of itself, for the doctor, on a connection of its own. Much of it is only for members of
 // pg_monitor: to others PostgreSQL shows empty fields.
 import type { ServerFacts, ServerStandby } from '../server-facts.ts';
-import { connect, type PostgresConnection, SCHEMA } from './engine/connection.ts';
+import { type PostgresConnection, SCHEMA } from './engine/connection.ts';
+import { Primary } from './engine/primary.ts';
 import { parseServerAddress } from './engine/server-address.ts';
 
 const FACTS = `SELECT split_part(current_setting('server_version'), ' ', 1) AS version,
@@ -20,12 +21,15 @@ const CLOCK = 'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS 
 const NODES = `SELECT node, version, seen_at FROM ${SCHEMA}.nodes ORDER BY node`;
 
 export async function readServerFacts(url: string, now: () => number): Promise<ServerFacts> {
-  const connection = await connect(parseServerAddress(url), { applicationName: 'postrider-doctor' });
+  const primary = new Primary(parseServerAddress(url));
+  const connection = await primary.connect({ applicationName: 'postrider-doctor' });
   try {
     const facts = (await connection.sendText(FACTS)).rows[0] as Record<string, string & number>;
     const clock = await compareClocks(connection, now);
     return {
       version: facts.version!,
+      host: primary.host,
+      outdated: primary.outdated,
       clockAheadMs: clock.aheadMs,
       survivesCrash: facts.survives_crash === 1,
       synchronousCommit: facts.synchronous_commit!,

@@ -3,7 +3,7 @@
 // library don't hide, each message that was answered 202 arrives, and the events are complete.
 import path from 'node:path';
 import t, { type Test } from 'tap';
-import { connect } from '../../../src/store/postgres/engine/connection.ts';
+import { connect } from '../../../src/store/postgres/engine/primary.ts';
 import { parseServerAddress } from '../../../src/store/postgres/engine/server-address.ts';
 import { startBalancer } from '../../support/balancer.ts';
 import type { Daemon } from '../../support/daemon-process.ts';

@@ -5,9 +5,9 @@ import { Socket } from 'node:net';
 import { Client, type QueryResult } from 'pg';
 import { Fault } from '../../../base/errors.ts';
 import { CopyIn } from './copy-in.ts';
-import { isConnectionLost, sentenceOf } from './database-fault.ts';
+import { isConnectionLost } from './database-fault.ts';
 import { Prepared, type PreparedResult, type Shapes } from './prepared.ts';
-import { describeHost, type HostAddress, isSocketFolder, type ServerAddress } from './server-address.ts';
+import { type HostAddress, isSocketFolder, type ServerAddress } from './server-address.ts';
 import type { Statement } from './statements.ts';
 import { restoreText, TYPES, toParameter } from './values.ts';
 
@@ -92,7 +92,7 @@ export class PostgresConnection {
     this.#timeline = String(timeline);
   }
 
-  /** Changes with each promotion of a standby: transaction IDs are only comparable within one. */
+  /** Grows with each promotion of a standby: transaction IDs are only comparable within one. */
   get timeline(): string {
     return this.#timeline;
   }
@@ -177,26 +177,8 @@ export class PostgresConnection {
   }
 }
 
-/** The first host that is up and not in recovery. */
-export async function connect(address: ServerAddress, terms: ConnectionTerms): Promise<PostgresConnection> {
-  const problems: { host: HostAddress; error: unknown }[] = [];
-  for (const host of address.hosts) {
-    try {
-      return await connectTo(address, host, terms);
-    } catch (error) {
-      problems.push({ host, error });
-    }
-  }
-  const permanent = problems.some(({ error }) => error instanceof Fault && error.permanence === 'permanent');
-  const where = (host: HostAddress) => `${address.database} at ${describeHost(host)}`;
-  throw new Fault('the database could not be used', {
-    detail: problems.map(({ host, error }) => `${where(host)}: ${sentenceOf(error)}`).join('; '),
-    permanence: permanent ? 'permanent' : 'temporary',
-    cause: problems[0]?.error,
-  });
-}
-
-async function connectTo(
+/** Of one host: see primary.ts. Throws when it is in recovery. */
+export async function connectTo(
   address: ServerAddress,
   host: HostAddress,
   terms: ConnectionTerms,

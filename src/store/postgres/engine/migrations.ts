@@ -3,9 +3,10 @@
 import { Fault } from '../../../base/errors.ts';
 import { type Migration, migrationsIn } from '../../sql/known-migrations.ts';
 import { applyMigrations } from './apply-migrations.ts';
-import { connect, type PostgresConnection, SCHEMA } from './connection.ts';
+import { type PostgresConnection, SCHEMA } from './connection.ts';
 import { beginUse, readCopyMark, refuseUnfinishedCopy } from './copied-from.ts';
 import { codeOf } from './database-fault.ts';
+import { connect } from './primary.ts';
 import { describeServer, type ServerAddress } from './server-address.ts';
 
 const FOLDER = new URL('../../../../schema/postgres/', import.meta.url);

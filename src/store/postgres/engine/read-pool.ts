@@ -6,7 +6,7 @@ import type { Steps } from '../../sql/steps.ts';
 import { type CacheView, type ConfigCache, NO_CACHE } from './config-cache.ts';
 import type { Answer, ConnectionTerms, PostgresConnection } from './connection.ts';
 import { isConnectionLost, isOutdatedPlan, storeFault } from './database-fault.ts';
-import type { ServerAddress } from './server-address.ts';
+import type { Primary } from './primary.ts';
 import { Session } from './session.ts';
 import type { Statement } from './statements.ts';
 import type { Scope, VerbRunner } from './verb-runner.ts';
@@ -20,7 +20,7 @@ export const READ_VERSION: Statement = {
 };
 
 interface ReadPoolOptions {
-  address: ServerAddress;
+  primary: Primary;
   terms: ConnectionTerms;
   /** Null: its reads look for themselves. */
   cache: ConfigCache | null;
@@ -30,7 +30,7 @@ interface ReadPoolOptions {
 }
 
 export class ReadPool {
-  readonly #address: ServerAddress;
+  readonly #primary: Primary;
   readonly #terms: ConnectionTerms;
   readonly #idle: Session[] = [];
   readonly #all: Session[] = [];
@@ -42,8 +42,8 @@ export class ReadPool {
   #allGivenBack: (() => void) | null = null;
 
   constructor(options: ReadPoolOptions) {
-    const { address, terms, cache, maxConnections = MAX_CONNECTIONS, inTransactions = true } = options;
-    this.#address = address;
+    const { primary, terms, cache, maxConnections = MAX_CONNECTIONS, inTransactions = true } = options;
+    this.#primary = primary;
     this.#terms = terms;
     this.#cache = cache;
     this.#maxConnections = maxConnections;
@@ -60,6 +60,11 @@ export class ReadPool {
         if (tries >= maxTries || !(isConnectionLost(error) || isOutdatedPlan(error))) throw storeFault(error);
       }
     }
+  }
+
+  /** Reads that are not under way look for the primary anew. */
+  reconnect(): void {
+    for (const session of this.#idle) session.drop();
   }
 
   close(): Promise<void> {
@@ -95,7 +100,7 @@ export class ReadPool {
     const idle = this.#idle.pop();
     if (idle) return idle;
     if (this.#all.length >= this.#maxConnections) return new Promise((resolve) => this.#waiting.push(resolve));
-    const session = new Session(this.#address, this.#terms);
+    const session = new Session(this.#primary, this.#terms);
     this.#all.push(session);
     return session;
   }

@@ -1,22 +1,24 @@
 // A place for one connection: opened when it is needed, and again after it was lost.
 import { Fault } from '../../../base/errors.ts';
-import { type ConnectionTerms, connect, type PostgresConnection } from './connection.ts';
-import type { ServerAddress } from './server-address.ts';
+import type { ConnectionTerms, PostgresConnection } from './connection.ts';
+import type { Primary } from './primary.ts';
 
 export class Session {
-  readonly #address: ServerAddress;
+  readonly #primary: Primary;
   readonly #terms: ConnectionTerms;
   #current: PostgresConnection | null = null;
   #opening: Promise<PostgresConnection> | null = null;
   #closed = false;
 
-  constructor(address: ServerAddress, terms: ConnectionTerms) {
-    this.#address = address;
+  constructor(primary: Primary, terms: ConnectionTerms) {
+    this.#primary = primary;
     this.#terms = terms;
   }
 
   async connection(): Promise<PostgresConnection> {
     if (this.#closed) throw new Fault('the store is closed');
+    // Another session may have found a server that was promoted.
+    if (this.#current && this.#primary.isOutdated(this.#current)) this.drop();
     if (this.#current && !this.#current.isLost) return this.#current;
     this.#opening ??= this.#open();
     return this.#opening;
@@ -37,7 +39,7 @@ export class Session {
 
   async #open(): Promise<PostgresConnection> {
     try {
-      this.#current = await connect(this.#address, this.#terms);
+      this.#current = await this.#primary.connect(this.#terms);
       return this.#current;
     } finally {
       this.#opening = null;

@@ -1,10 +1,11 @@
 // A PostgreSQL database that becomes a copy of a SQLite database. Rows and how many there are of each table are committed
 // together, so a copy that was interrupted at any moment continues behind the last row that is here.
 import { Fault } from '../../../base/errors.ts';
-import { connect, type PostgresConnection, SCHEMA } from '../engine/connection.ts';
+import { type PostgresConnection, SCHEMA } from '../engine/connection.ts';
 import { COPY_MARK, type CopyMark, changeCopyMark, readCopyMark } from '../engine/copied-from.ts';
 import { codeOf, isOutage, storeFault } from '../engine/database-fault.ts';
 import { bringUpToDate } from '../engine/migrations.ts';
+import { connect } from '../engine/primary.ts';
 import { describeServer, type ServerAddress } from '../engine/server-address.ts';
 
 /** The advisory lock of whoever makes the copy: "MOVE" in ASCII. */

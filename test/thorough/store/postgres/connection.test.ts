@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import t, { type Test } from 'tap';
 import { Fault } from '../../../../src/base/errors.ts';
-import { connect, type PostgresConnection } from '../../../../src/store/postgres/engine/connection.ts';
+import type { PostgresConnection } from '../../../../src/store/postgres/engine/connection.ts';
 import {
   isConflict,
   isConnectionLost,
@@ -11,6 +11,7 @@ import {
   isOutdatedPlan,
   storeFault,
 } from '../../../../src/store/postgres/engine/database-fault.ts';
+import { connect, Primary } from '../../../../src/store/postgres/engine/primary.ts';
 import { parseServerAddress } from '../../../../src/store/postgres/engine/server-address.ts';
 import { Session } from '../../../../src/store/postgres/engine/session.ts';
 import { closedUrl } from '../../../support/free-port.ts';
@@ -114,7 +115,7 @@ t.test('with a server', { skip: postgresMissing() }, async (t) => {
   });
 
   t.test('a connection that is lost fails what is in flight, and a session opens another one', async (t) => {
-    const session = new Session(parseServerAddress(url), TERMS);
+    const session = new Session(new Primary(parseServerAddress(url)), TERMS);
     t.teardown(() => session.close());
     const connection = await session.connection();
     t.equal(await session.connection(), connection);
@@ -150,7 +151,7 @@ t.test('with a server', { skip: postgresMissing() }, async (t) => {
     await refused(server.url(latin), /encoding is LATIN1: create one with ENCODING 'UTF8'/);
   });
 
-  t.test('hosts are tried in order, over TCP and a Unix socket', async (t) => {
+  t.test('of several hosts the one that answers is taken, over TCP and a Unix socket', async (t) => {
     const { host } = new URL(await closedUrl());
     const connection = await open(t, url.replace('@', `@${host},`));
     t.equal(connection.isLost, false);

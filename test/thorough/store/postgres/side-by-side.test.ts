@@ -2,7 +2,7 @@
 import t, { type Test } from 'tap';
 import { arrayFormOf } from '../../../../src/store/postgres/engine/array-forms.ts';
 import { encodeArray } from '../../../../src/store/postgres/engine/array-values.ts';
-import { connect } from '../../../../src/store/postgres/engine/connection.ts';
+import { connect } from '../../../../src/store/postgres/engine/primary.ts';
 import { parseServerAddress } from '../../../../src/store/postgres/engine/server-address.ts';
 import { Statements } from '../../../../src/store/postgres/engine/statements.ts';
 import { TAKE_TURN } from '../../../../src/store/postgres/engine/write-transaction.ts';

@@ -58,7 +58,7 @@ export function contentQueries(db: Reads): Work<Omit<ContentReader, 'close'>> {
 function* readAlone(db: Reads, messageId: string): Steps<ContentResult> {
   try {
     const row = (yield* db.sql(ALONE).get(toId(messageId))) as Row | undefined;
-    return row === undefined ? missing : contentOf(row, yield* readSubmission(db, row));
+    return row === undefined ? CONTENT_MISSING : contentOf(row, yield* readSubmission(db, row));
   } catch (error) {
     return unreadable(error);
   }
@@ -81,7 +81,7 @@ type FoundMessage = { row: Row; instead?: never } | { row?: never; instead: Unre
 function* findMessage(db: Reads, messageId: string): Steps<FoundMessage> {
   try {
     const row = (yield* db.sql(MESSAGE).get(toId(messageId))) as Row | undefined;
-    return row ? { row } : { instead: missing };
+    return row ? { row } : { instead: CONTENT_MISSING };
   } catch (error) {
     return { instead: unreadable(error) };
   }
@@ -107,7 +107,7 @@ function submissionOf({ submission_id }: Row): string {
 function* findSubmission(db: Reads, { tenant_id, submission_id }: Row): Steps<SubmissionResult> {
   try {
     const row = (yield* db.sql(SUBMISSION).get(tenant_id, submission_id)) as Row | undefined;
-    return row === undefined ? missing : yield* readSubmission(db, row);
+    return row === undefined ? CONTENT_MISSING : yield* readSubmission(db, row);
   } catch (error) {
     return unreadable(error);
   }
@@ -117,7 +117,7 @@ function* findSubmission(db: Reads, { tenant_id, submission_id }: Row): Steps<Su
 function* readSubmission(db: Reads, row: Row): Steps<SubmissionResult> {
   const of = [row.tenant_id as Buffer, row.submission_id as Buffer] as const;
   const written = row.source === null ? null : yield* readWritten(db, of);
-  if (row.source !== null && !written) return missing;
+  if (row.source !== null && !written) return CONTENT_MISSING;
   return submissionFromRow(row, written);
 }
 
@@ -135,7 +135,8 @@ function contentOf(row: Row, submission: SubmissionResult): ContentResult {
 
 type Unreadable = Extract<ContentResult, { kind: 'unreadable' }>;
 
-const missing: Unreadable = { kind: 'unreadable', reason: 'the content of the message is missing' };
+/** Always this object. */
+export const CONTENT_MISSING: Unreadable = { kind: 'unreadable', reason: 'the content of the message is missing' };
 
 function unreadable(error: unknown): Unreadable {
   return { kind: 'unreadable', reason: `the stored message cannot be read: ${describeError(error)}` };

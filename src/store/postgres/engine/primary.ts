@@ -1,0 +1,153 @@
+// Which server of store.url is the one to work on. A primary that died can come back as it was, after another server was
+// promoted: it accepts writes, and knows nothing of what its successor has. So all hosts are asked at the same time, and of
+// those that accept writes the one that was promoted last is taken: its timeline is the newest.
+import { performance } from 'node:perf_hooks';
+import { MINUTE_MS, SECOND_MS } from '../../../base/clock.ts';
+import { Fault } from '../../../base/errors.ts';
+import { type ConnectionTerms, connectTo, type PostgresConnection } from './connection.ts';
+import { sentenceOf } from './database-fault.ts';
+import { describeHost, type HostAddress, type ServerAddress } from './server-address.ts';
+
+/** For people: which server it is, or that another one should not be there. */
+export type OnServer = (text: string, isWarning: boolean) => void;
+
+/** Once one accepts writes. A host that does not answer by then is not waited for again for a while. */
+const OTHERS_MS = SECOND_MS;
+const SILENT_FOR_MS = MINUTE_MS / 2;
+
+type Answer = { host: HostAddress } & ({ connection: PostgresConnection } | { error: unknown });
+type Accepted = Extract<Answer, { connection: PostgresConnection }>;
+
+export class Primary {
+  readonly #address: ServerAddress;
+  readonly #onServer: OnServer;
+  /** The newest that was seen: in hexadecimal digits, always as many. */
+  #timeline = '';
+  #host = '';
+  #outdated: readonly string[] = [];
+  readonly #silentUntil = new Map<HostAddress, number>();
+
+  constructor(address: ServerAddress, onServer: OnServer = () => {}) {
+    this.#address = address;
+    this.#onServer = onServer;
+  }
+
+  /** Where it was found last. */
+  get host(): string {
+    return this.#host;
+  }
+
+  /** Hosts that accepted writes then, although another server was promoted after them. */
+  get outdated(): readonly string[] {
+    return this.#outdated;
+  }
+
+  /** Whether a server was promoted since: what it has, the one behind this connection does not know. */
+  isOutdated(connection: PostgresConnection): boolean {
+    return connection.timeline < this.#timeline;
+  }
+
+  async connect(terms: ConnectionTerms): Promise<PostgresConnection> {
+    const answers = await this.#askAll(terms);
+    const accepted = answers.filter((answer): answer is Accepted => 'connection' in answer);
+    const newest = newestOf(accepted);
+    for (const { connection } of accepted) if (connection !== newest?.connection) void connection.end();
+    if (!newest || this.isOutdated(newest.connection)) {
+      void newest?.connection.end();
+      throw this.#noneOf(answers);
+    }
+    this.#note(newest, accepted);
+    return newest.connection;
+  }
+
+  #askAll(terms: ConnectionTerms): Promise<Answer[]> {
+    const { hosts } = this.#address;
+    const answers = new Map<HostAddress, Answer>();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    let timer: NodeJS.Timeout | undefined;
+    let isOver = false;
+    const take = (answer: Answer) => {
+      this.#silentUntil.delete(answer.host);
+      if (isOver) {
+        if ('connection' in answer) answer.connection.destroy();
+        return;
+      }
+      answers.set(answer.host, answer);
+      const missing = hosts.filter((host) => !answers.has(host));
+      const isFound = [...answers.values()].some((one) => 'connection' in one);
+      if (missing.length === 0 || (isFound && missing.every((host) => this.#isSilent(host)))) resolve();
+      else if (isFound) timer ??= setTimeout(resolve, OTHERS_MS);
+    };
+    for (const host of hosts) {
+      void connectTo(this.#address, host, terms).then(
+        (connection) => take({ host, connection }),
+        (error: unknown) => take({ host, error }),
+      );
+    }
+    return promise.then(() => {
+      isOver = true;
+      clearTimeout(timer);
+      const until = performance.now() + SILENT_FOR_MS;
+      for (const host of hosts) if (!answers.has(host)) this.#silentUntil.set(host, until);
+      return hosts.flatMap((host) => answers.get(host) ?? []);
+    });
+  }
+
+  #isSilent(host: HostAddress): boolean {
+    return performance.now() < (this.#silentUntil.get(host) ?? 0);
+  }
+
+  #note({ host, connection }: Accepted, accepted: readonly Accepted[]): void {
+    const { database, hosts } = this.#address;
+    const { timeline } = connection;
+    const name = describeHost(host);
+    const isPromoted = this.#timeline !== '' && timeline > this.#timeline;
+    this.#timeline = timeline;
+    const outdated = accepted.filter((one) => this.isOutdated(one.connection)).map((one) => describeHost(one.host));
+    if (hosts.length > 1 && name !== this.#host) {
+      const how = isPromoted ? ', which was promoted' : '';
+      this.#onServer(`the database ${database} is used at ${name}${how}`, false);
+    }
+    for (const one of outdated.filter((known) => !this.#outdated.includes(known)))
+      this.#onServer(warningOf(one, name), true);
+    this.#host = name;
+    this.#outdated = outdated;
+  }
+
+  #noneOf(answers: readonly Answer[]): Fault {
+    const { database } = this.#address;
+    const problems = answers.map((answer) => {
+      const problem =
+        'error' in answer ? sentenceOf(answer.error) : 'it was the primary before another one was promoted';
+      return `${database} at ${describeHost(answer.host)}: ${problem}`;
+    });
+    const errors = answers.flatMap((answer) => ('error' in answer ? [answer.error] : []));
+    const permanent = errors.some((error) => error instanceof Fault && error.permanence === 'permanent');
+    return new Fault('the database could not be used', {
+      detail: problems.join('; '),
+      permanence: permanent ? 'permanent' : 'temporary',
+      cause: errors[0],
+    });
+  }
+}
+
+/** For what needs one connection, once. */
+export function connect(address: ServerAddress, terms: ConnectionTerms): Promise<PostgresConnection> {
+  return new Primary(address).connect(terms);
+}
+
+function warningOf(outdated: string, primary: string): string {
+  return (
+    `${outdated} accepts writes, too, and knows nothing of what ${primary} has: it was the primary before that one was ` +
+    'promoted. Stop it, and build it anew as a standby (docs/operate.md)'
+  );
+}
+
+/** Of two names of one server, the first. */
+function newestOf(accepted: readonly Accepted[]): Accepted | undefined {
+  return accepted.toSorted((one, other) => compare(other.connection.timeline, one.connection.timeline))[0];
+}
+
+function compare(one: string, other: string): number {
+  return one < other ? -1 : Number(one > other);
+}
