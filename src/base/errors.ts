@@ -24,6 +24,9 @@ export class Fault extends Error {
 /** Where it would have been looked for did not answer: it may be there, and later it can be read. */
 export class Unavailable extends Fault {}
 
+/** Nobody knows whether it was stored: it may be there, now or later. */
+export class InDoubt extends Fault {}
+
 /** A short text for a log line or a reason, for anything that was thrown. */
 export function describeError(thrown: unknown): string {
   if (thrown instanceof Fault && thrown.detail) return `${thrown.message} (${thrown.detail})`;

@@ -1,10 +1,14 @@
 // Idempotency-Key from outside: replays, calls at once, refusals in between, two tenants.
 import t from 'tap';
+import { InDoubt } from '../../src/base/errors.ts';
 import type { Store } from '../../src/store/store.ts';
 import { startApiHarness } from '../support/api-harness.ts';
 
 /** While set, a call that has come as far as its domain's look-up waits there. */
 let held: { arrived(): void; released: Promise<void> } | null = null;
+
+/** The store's answer to what it has accepted gets lost. */
+let isLost = false;
 
 function holdable(store: Store): Store {
   const findVerifiedDomain: Store['domains']['findVerifiedDomain'] = async (...args) => {
@@ -12,7 +16,13 @@ function holdable(store: Store): Store {
     await held?.released;
     return store.domains.findVerifiedDomain(...args);
   };
-  return { ...store, domains: { ...store.domains, findVerifiedDomain } };
+  const accept: Store['submissions']['accept'] = async (...args) => {
+    const accepted = await store.submissions.accept(...args);
+    if (isLost) throw new InDoubt('the database could not be used');
+    return accepted;
+  };
+  const submissions = { ...store.submissions, accept };
+  return { ...store, domains: { ...store.domains, findVerifiedDomain }, submissions };
 }
 
 const api = await startApiHarness({ wrapStore: holdable });
@@ -69,6 +79,18 @@ t.test('a refused call is not remembered', async (t) => {
   t.equal((await send('second try', { ...MAIL, subject: '' })).status, 400);
   t.equal((await send('second try', { ...MAIL, from: 'a@elsewhere.test' })).status, 422);
   t.match((await send('second try')).body, { replayed: false });
+});
+
+t.test('a call that may have been queued says so; one with a key finds out', async (t) => {
+  isLost = true;
+  t.teardown(() => (isLost = false));
+  const lost = await api.call('POST', '/emails', { key: tenant.key, body: MAIL });
+  t.match(lost, {
+    status: 500,
+    body: { error: 'internal_error', message: /^It is not known whether this was queued/ },
+  });
+  t.equal(lost.headers.get('retry-after'), '10');
+  t.match(await send('in doubt'), { status: 202, body: { replayed: true } });
 });
 
 t.test('who comes while a call is worked on waits for it, whatever it brings', async (t) => {

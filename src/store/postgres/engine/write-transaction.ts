@@ -1,7 +1,7 @@
 // One transaction of the writing connection, from BEGIN to what became of its COMMIT.
 import { performance } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
-import { Fault } from '../../../base/errors.ts';
+import { Fault, InDoubt } from '../../../base/errors.ts';
 import type { ConfigCache } from './config-cache.ts';
 import type { Answer, PostgresConnection } from './connection.ts';
 import { isConnectionLost } from './database-fault.ts';
@@ -139,14 +139,14 @@ export class WriteTransaction {
       if (status === 'aborted') return false;
       if (status === 'committed' && (await orLost(() => connection.sendText(CONFIRM)))) return true;
     }
-    throw new Fault('the database could not be used', { detail: whatIsUnknown(status), cause });
+    throw new InDoubt('the database could not be used', { detail: whatIsUnknown(status), cause });
   }
 }
 
 function whatIsUnknown(status: string | null): string {
   const lost = 'the connection was lost during COMMIT';
   if (status === null) return `${lost}: what was written may or may not be there`;
-  return `${lost}, and no standby has confirmed it: postrider doctor says whether one follows`;
+  return `${lost}, and no standby has confirmed it, so it may count later: postrider doctor says whether one follows`;
 }
 
 async function statusOf(connection: PostgresConnection, number: string): Promise<string | null> {

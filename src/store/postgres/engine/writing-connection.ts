@@ -140,7 +140,8 @@ export class WritingConnection {
       if ('error' in alone) {
         error = alone.error;
         if (!isHopeless(alone)) continue;
-        for (const behind of tried.left.slice(at + 1)) behind.reject(storeFault(error));
+        // They have not begun, whatever became of this one.
+        for (const behind of tried.left.slice(at + 1)) behind.reject(outageFault(error));
         break;
       }
       committed++;
