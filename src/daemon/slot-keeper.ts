@@ -62,6 +62,9 @@ export class SlotKeeper {
   #livingNodes = 1;
 
   #deadline: NodeJS.Timeout | null = null;
+  /** The leases ended before they were renewed. */
+  #isLate = false;
+  #standsIn = false;
 
   constructor(kit: SlotKeeperKit) {
     this.#kit = kit;
@@ -119,11 +122,13 @@ export class SlotKeeper {
     const lost = await store.owners.keepSlots({ ...node, owners, now, leaseUntil: now + NODE_LEASE_MS });
     this.#forget(lost);
     this.#holdUntil(sentAt + NODE_LEASE_MS - MARGIN_MS);
+    this.#sayWhenRenewed();
     ownership.gain([...this.#held.values()].filter(({ slot }) => !this.#leaving.has(slot)));
     const [slots, nodes] = await Promise.all([store.owners.listSlots(), store.owners.listNodes()]);
     this.#livingNodes = nodes.filter((one) => isAlive(one, node.node, now)).length;
     const share = shareOf({ node: node.node, held: this.#held, leaving: this.#leaving.size, slots, nodes, now });
-    if (share.wanted > 0) await this.#take(share.wanted, share.newSlots, now);
+    this.#sayWhenStandingIn(share.standsIn);
+    if (share.wanted > 0) await this.#take(share, slots, now);
     this.#leave(share.tooMany, sentAt);
     await this.#handOver(sentAt);
     ownership.noteOthers(slots.filter(({ slot }) => !this.#held.has(slot)).map(({ slot }) => slot));
@@ -164,14 +169,29 @@ export class SlotKeeper {
     ownership.holdUntil(endsAt);
     if (this.#deadline) clearTimeout(this.#deadline);
     const end = () => {
-      log.error({}, 'the leases of all slots are over: nothing is sent until they are renewed');
+      this.#isLate = true;
+      const seconds = (NODE_LEASE_MS - MARGIN_MS) / SECOND_MS;
+      const why = `the database has not confirmed them for ${seconds} s (postrider doctor says what is wrong with it)`;
+      log.error({}, `the leases of all slots are over, since ${why}: nothing is sent until they are renewed`);
       ownership.lose([...this.#held.keys()]);
     };
     this.#deadline = setTimeout(end, Math.max(0, endsAt - monotonicMs()));
     this.#deadline.unref();
   }
 
-  async #take(wanted: number, newSlots: number, now: number): Promise<void> {
+  #sayWhenRenewed(): void {
+    if (this.#isLate) this.#kit.log.info({ slots: this.#held.size }, 'the leases are renewed: sending goes on');
+    this.#isLate = false;
+  }
+
+  #sayWhenStandingIn(standsIn: boolean): void {
+    const { log } = this.#kit;
+    if (standsIn && !this.#standsIn)
+      log.warn({}, 'this daemon is drained, and sends all the same: no other one is alive (postrider nodes resume)');
+    this.#standsIn = standsIn;
+  }
+
+  async #take({ wanted, newSlots }: Share, before: readonly SlotView[], now: number): Promise<void> {
     const { store, ownership, node, spare, log } = this.#kit;
     const { owners, returned } = await store.owners.takeSlots({
       node: node.node,
@@ -185,7 +205,11 @@ export class SlotKeeper {
     });
     if (owners.length === 0) return;
     for (const owner of owners) this.#held.set(owner.slot, owner);
-    log.info({ slots: owners.map(({ slot }) => slot), ...returned }, 'slots taken');
+    const taken = new Set(owners.map(({ slot }) => slot));
+    log.info({ slots: [...taken], ...returned }, 'slots taken');
+    const dead = before.filter((one) => taken.has(one.slot) && one.node !== node.node && one.leaseUntil !== NEVER);
+    for (const name of new Set(dead.map((one) => one.node)))
+      log.warn({ node: name }, `the slots of ${name} were taken over: it was not heard of for too long`);
     ownership.gain(owners);
   }
 
@@ -221,9 +245,11 @@ interface Share {
   newSlots: number;
   /** How many it should hand over. */
   tooMany: number;
+  /** It is drained, and the only ones that live are. */
+  standsIn: boolean;
 }
 
-/** All nodes that live should hold as many slots as each other; one that is drained none. */
+/** All nodes that live should hold as many slots as each other; one that is drained none, as long as another one lives. */
 function shareOf(of: {
   node: string;
   held: ReadonlyMap<number, Owner>;
@@ -235,13 +261,17 @@ function shareOf(of: {
 }): Share {
   const { node, held, leaving, slots, nodes, now } = of;
   const staying = held.size - leaving;
-  const living = nodes.filter((one) => !one.isDraining && isAlive(one, node, now));
-  if (!living.some((one) => one.node === node)) return { wanted: 0, newSlots: 0, tooMany: staying };
+  const alive = nodes.filter((one) => isAlive(one, node, now));
+  const undrained = alive.filter((one) => !one.isDraining);
+  const standsIn = undrained.length === 0;
+  const living = standsIn ? alive : undrained;
+  if (!living.some((one) => one.node === node)) return { wanted: 0, newSlots: 0, tooMany: staying, standsIn };
   const newSlots = Math.max(0, SLOTS_PER_NODE * living.length - slots.length);
   const fair = Math.ceil((slots.length + newSlots) / living.length);
   const isFree = (slot: SlotView) => !held.has(slot.slot) && (slot.node === node || isOver(slot, now));
   const toHave = slots.filter(isFree).length + newSlots;
-  return { wanted: Math.max(0, Math.min(fair - staying, toHave)), newSlots, tooMany: Math.max(0, staying - fair) };
+  const toTake = Math.max(0, Math.min(fair - staying, toHave));
+  return { wanted: toTake, newSlots, tooMany: Math.max(0, staying - fair), standsIn };
 }
 
 function isAlive(one: NodeView, self: string, now: number): boolean {

@@ -43,7 +43,7 @@ class Cluster {
     const clock = { now: () => this.clock.now };
     const logged: string[] = [];
     const tell = (level: string) => (_: object, text: string) => void logged.push(`${level}: ${text}`);
-    const log = { ...silentLogger, info: tell('info'), error: tell('error') };
+    const log = { ...silentLogger, info: tell('info'), warn: tell('warn'), error: tell('error') };
     const parts = { store: { owners }, ownership, clock, node, spare: [], log, onNamesake };
     const kit = { ...parts, monotonicMs, tickMs: null };
     const keeper = new SlotKeeper(kit);
@@ -207,6 +207,7 @@ t.test('a slot is not called taken when the answer to its handover was lost', as
     await letGoOfIdleSlot(owner);
     throw new Error('the connection was lost');
   };
+  const b = await cluster.node('b');
   await a.store.owners.drainNode('a', true);
   await a.tick();
   a.owners.letGoOfIdleSlot = letGoOfIdleSlot;
@@ -216,7 +217,7 @@ t.test('a slot is not called taken when the answer to its handover was lost', as
     a.logged.filter((text) => /handed|another/.test(text)),
     ['info: slots handed over, which nothing had confirmed', ...numbers(2, 8).map(() => 'info: slot handed over')],
   );
-  const b = await cluster.node('b');
+  await b.tick();
   t.equal(b.ownership.of(slot)?.epoch, 3);
 });
 
@@ -224,11 +225,41 @@ t.test('what does not end is left to the next owner after a minute', async (t) =
   const cluster = new Cluster(t);
   const a = await cluster.node('a');
   await (await mailIn(cluster, a, 1)).claim();
+  const b = await cluster.node('b');
   await a.store.owners.drainNode('a', true);
-  for (let waited = 0; waited < 60_000; waited += 3000, cluster.clock.now += 3000) await a.tick();
+  for (let waited = 0; waited < 60_000; waited += 3000, cluster.clock.now += 3000) {
+    await b.tick();
+    await a.tick();
+  }
   t.match((await a.store.owners.listSlots())[0], { node: 'a', leaseUntil: cluster.clock.now - 3000 + NODE_LEASE_MS });
   await a.tick();
   t.match((await a.store.owners.listSlots())[0], { leaseUntil: 0 });
+});
+
+t.test('a node that is drained sends when no other one is left', async (t) => {
+  const cluster = new Cluster(t);
+  const a = await cluster.node('a');
+  const b = await cluster.node('b');
+  await a.store.owners.drainNode('a', true);
+  await a.tick();
+  await b.tick();
+  t.strictSame([a.ownership.slots.length, b.ownership.slots.length], [0, 16]);
+  cluster.clock.now += TAKEOVER_MS;
+  await a.tick();
+  await a.tick();
+  t.equal(a.ownership.slots.length, 16, 'b was not heard of');
+  t.strictSame(
+    a.logged.filter((text) => text.startsWith('warn')),
+    [
+      'warn: this daemon is drained, and sends all the same: no other one is alive (postrider nodes resume)',
+      'warn: the slots of b were taken over: it was not heard of for too long',
+    ],
+    'and says so once',
+  );
+  await b.tick();
+  await a.tick();
+  await b.tick();
+  t.strictSame([a.ownership.slots.length, b.ownership.slots.length], [0, 16], 'b is back');
 });
 
 t.test('a node that stops does not let others wait', async (t) => {
@@ -243,6 +274,10 @@ t.test('a node that stops does not let others wait', async (t) => {
   await b.tick();
   await again.tick();
   t.strictSame([again.ownership.slots.length, b.ownership.slots.length], [8, 8]);
+  t.notOk(
+    b.logged.some((text) => text.startsWith('warn')),
+    'nobody has died',
+  );
 });
 
 t.test('of two nodes of one name the older one ends, and leaves the younger one alone', async (t) => {
@@ -273,4 +308,9 @@ t.test('a store that fails at a renewal stops nobody before the leases are over'
   mock.timers.tick(1);
   t.strictSame(a.heard, [`gained ${numbers(1, 8)}`, `lost ${numbers(1, 8)}`], 'who works there hears of it in time');
   t.strictSame(a.ownership.slots, []);
+  const why = 'since the database has not confirmed them for 8 s (postrider doctor says what is wrong with it)';
+  t.strictSame(
+    a.logged.at(-1),
+    `error: the leases of all slots are over, ${why}: nothing is sent until they are renewed`,
+  );
 });
