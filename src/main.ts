@@ -57,7 +57,7 @@ const starters: Starters = {
   async serve({ config }) {
     const stop = stopSignal(); // from here on: a signal during the start is not lost
     const { startDaemon } = await import('./daemon/daemon.ts');
-    const daemon = await startDaemon(config, { commands: await loadDaemonCommands() });
+    const daemon = await startDaemon(config, { commands: await loadDaemonCommands(), stop });
     await stop;
     return closeWithin(daemon, config.stop.grace);
   },

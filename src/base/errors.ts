@@ -21,7 +21,7 @@ export class Fault extends Error {
   }
 }
 
-/** Where it would have been looked for did not answer: it may be there, and later it can be read. */
+/** Who would know does not answer right now: what is asked for may be there, and later it can be had. */
 export class Unavailable extends Fault {}
 
 /** Nobody knows whether it was stored: it may be there, now or later. */

@@ -11,7 +11,6 @@ import { createDomains, type Domains, type DomainsOptions, hasPassed } from '../
 import type { ServiceIdentity } from '../domains/service-identity.ts';
 import type { HttpServer } from '../http/http.ts';
 import type { Inbound } from '../inbound/inbound.ts';
-import type { LogSink } from '../observe/log.ts';
 import { type ControlServerOptions, type RunCommand, startControlServer } from '../operator/control-server.ts';
 import { domainSettings } from '../operator/domain-settings.ts';
 import type { DaemonView } from '../operator/operator-services.ts';
@@ -28,17 +27,16 @@ import { NO_BRAKES } from '../suppression/reputation.ts';
 import { type Certificates, openCertificates } from './open-certificates.ts';
 import { openDelivery, openWebhooks } from './open-delivery.ts';
 import { openDoor, portsToLog } from './open-door.ts';
-import { type Foundation, openFoundation } from './open-foundation.ts';
+import { type Foundation, type FoundationOptions, openFoundation } from './open-foundation.ts';
 import { openSite } from './open-http.ts';
 import { openIncoming, openServiceMail, reputationOf } from './open-inbound.ts';
 import { openMetricsListener } from './open-metrics.ts';
 import { openTimers } from './open-timers.ts';
 import { reachableAddresses } from './reachable-addresses.ts';
 
-export interface DaemonOptions {
+export interface DaemonOptions extends FoundationOptions {
   /** The commands that the command line may run in the daemon. */
   commands: RunCommand;
-  logTo?: 'stdout' | LogSink;
   sandbox?: SandboxParts;
 }
 
@@ -72,7 +70,7 @@ export async function startDaemon(config: Config, options: DaemonOptions): Promi
 }
 
 async function open(config: Config, options: DaemonOptions, opened: ClosingStack): Promise<Daemon> {
-  const { foundation, masterKeys } = await openFoundation(config, options.logTo ?? 'stdout', opened);
+  const { foundation, masterKeys } = await openFoundation(config, options, opened);
   const { clock, ids, log, store, identity, intake } = foundation;
   const { sandbox } = options;
   const isSandbox = sandbox !== undefined;

@@ -34,6 +34,7 @@ import type { Store } from '../store/store.ts';
 import { KeyUses } from '../tenants/key-uses.ts';
 import { SharedRates } from '../tenants/shared-rates.ts';
 import { makeRoom } from '../upkeep/make-room.ts';
+import { awaitDatabase } from './await-database.ts';
 import type { Lead } from './lead-timers.ts';
 import { openMailTraces } from './open-traces.ts';
 import { takeWork, type Work } from './take-slots.ts';
@@ -68,9 +69,15 @@ export interface Foundation {
   traces: MailTraces | null;
 }
 
+export interface FoundationOptions {
+  logTo?: 'stdout' | LogSink;
+  /** Settles when the daemon should stop: a start that waits for its database ends then. */
+  stop?: Promise<unknown>;
+}
+
 export async function openFoundation(
   config: Config,
-  logTo: 'stdout' | LogSink,
+  { logTo = 'stdout', stop = new Promise(() => {}) }: FoundationOptions,
   opened: ClosingStack,
 ): Promise<{ foundation: Foundation; masterKeys: Buffer[] }> {
   tuneHeaps();
@@ -104,7 +111,7 @@ export async function openFoundation(
       : null;
   opened.add(() => metrics?.close());
   const traces = await openMailTraces(config, { log, metrics }, opened);
-  const opening = await openWatched(folder.store, { log, intake, metrics });
+  const opening = await awaitDatabase(() => openWatched(folder.store, { log, intake, metrics }), { log, stop });
   opened.add(() => opening.close());
   const { store, ownership, journal, lead, nodes } = await takeWork(
     config,

@@ -5,9 +5,11 @@ import fs from 'node:fs';
 import path from 'node:path';
 import t, { type Test } from 'tap';
 import { trySending } from '../../flows/try-sending.ts';
+import type { Daemon } from '../../support/daemon-process.ts';
 import { startNodes } from '../../support/nodes.ts';
 import { within } from '../../support/patience.ts';
 import { type PostgresServer, postgresMissing, startPostgres, startStandby } from '../../support/postgres-server.ts';
+import { startTcpProxy } from '../../support/tcp-proxy.ts';
 import { testFolder } from '../../support/test-folder.ts';
 import { until } from '../../support/until.ts';
 import { messageIdOf, RECEIVER, registerSender } from '../../support/world.ts';
@@ -17,7 +19,6 @@ t.test('what a start says of a database that it cannot use', { skip: postgresMis
   const { server } = world;
   await server.run('postgres', `CREATE ROLE clerk LOGIN PASSWORD 'safe'; CREATE ROLE reader LOGIN`);
   const strict = await startStrict(t);
-  const standby = await startStandby(t, server, 'db2');
   const made = async (sql: string) => {
     const name = await server.createDatabase();
     await server.run(name, sql);
@@ -53,8 +54,6 @@ t.test('what a start says of a database that it cannot use', { skip: postgresMis
       /lacks rights: make it the owner of the schema, postrider/,
     ],
     ['TLS that is not there', `${server.url(inUse!)}?sslmode=require`, /offers no TLS, which store\.url asks for/],
-    ['a standby', standby.url(inUse!), /it is a standby, and not the primary/],
-    ['no room', await crowded(t), /no free connection: raise max_connections there/],
   ];
   for (const [what, url, said] of refused) {
     const daemon = world.install('b', { store: { url, node: 'b' } }).spawn();
@@ -63,6 +62,38 @@ t.test('what a start says of a database that it cannot use', { skip: postgresMis
     t.match(daemon.output, said, what);
     t.notMatch(daemon.output, /\n {4}at |:wrong@/, `${what}: a sentence, without a stack and passwords`);
   }
+});
+
+t.test('a start waits for a database that is away', { skip: postgresMissing() }, async (t) => {
+  const world = await startNodes(t, ['a']);
+  const { server } = world;
+  const [, inUse] = /\/(test_\d+)$/.exec(world.url)!;
+  const start = (url: string) => world.install('b', { store: { url, node: 'b' } }).spawn();
+  const waiting = (daemon: Daemon) =>
+    daemon.lines.filter(({ msg }) => String(msg).startsWith('the start waits for the '));
+  const waits = (daemon: Daemon, reason: RegExp) =>
+    daemon.until(() => waiting(daemon).some(({ msg }) => reason.test(String(msg))), `wait: ${reason}`);
+
+  const proxy = await startTcpProxy(t, server);
+  proxy.refuse(true);
+  const early = start(server.url(inUse!).replace(`:${server.port}/`, `:${proxy.port}/`));
+  await waits(early, /^the start waits for the database: test_\d+ at 127\.0\.0\.1:\d+: the connection was lost/);
+  proxy.refuse(false);
+  t.ok(await within(60_000, 'the start', early.ready), 'and goes on');
+  t.equal(waiting(early).length, 1, 'said once');
+  await early.stop();
+
+  const standby = await startStandby(t, server, 'db2');
+  const promoted = start(standby.url(inUse!));
+  await waits(promoted, /it is a standby, and not the primary/);
+  await standby.run('postgres', 'SELECT pg_promote()');
+  t.ok(await within(60_000, 'the start', promoted.ready));
+  await promoted.stop();
+
+  const stopped = start(await crowded(t));
+  await waits(stopped, /no free connection: raise max_connections there/);
+  t.match(await within(30_000, 'the end', stopped.stop()), { code: 1, signal: null });
+  t.match(stopped.output, /postrider serve: stopped before the database could be used/);
 });
 
 async function startStrict(t: Test): Promise<PostgresServer> {

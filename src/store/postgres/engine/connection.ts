@@ -3,7 +3,7 @@
 // machine may be gone, and TCP would wait for many minutes.
 import { Socket } from 'node:net';
 import { Client, type QueryResult } from 'pg';
-import { Fault } from '../../../base/errors.ts';
+import { Fault, Unavailable } from '../../../base/errors.ts';
 import { CopyIn } from './copy-in.ts';
 import { isConnectionLost } from './database-fault.ts';
 import { Prepared, type PreparedResult, type Shapes } from './prepared.ts';
@@ -87,7 +87,7 @@ export class PostgresConnection {
       current_setting('server_version_num')::int / 10000 AS version, current_setting('server_encoding') AS encoding,
       CASE WHEN NOT pg_is_in_recovery() THEN left(pg_walfile_name(pg_current_wal_lsn()), 8) END AS timeline`);
     const { standby, version, encoding, timeline } = rows[0] as Record<string, string | number>;
-    if (standby) throw new Fault('it is a standby, and not the primary');
+    if (standby) throw new Unavailable('it is a standby, and not the primary');
     requireServer(Number(version), String(encoding));
     this.#timeline = String(timeline);
   }

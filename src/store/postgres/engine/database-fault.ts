@@ -1,6 +1,6 @@
 // What an error of PostgreSQL or of the connection to it means: whether a transaction may be tried again, whether the
 // connection is gone, and what people read. Tenants only ever see that the database could not be used.
-import { describeError, Fault } from '../../../base/errors.ts';
+import { describeError, Fault, Unavailable } from '../../../base/errors.ts';
 
 /** SQLSTATE codes, Appendix A of PostgreSQL's documentation: what happened, and what to do. */
 const SENTENCES: Readonly<Record<string, string>> = {
@@ -36,6 +36,19 @@ const OF_THE_NETWORK: Readonly<Record<string, string>> = {
   EPIPE: 'the connection was lost',
 };
 
+/** The others are mended by people: a wrong name, a missing right. */
+const WHEN_AWAY: ReadonlySet<string> = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'EAI_AGAIN',
+  'ENOENT',
+]);
+const OF_THE_CLIENT_WHEN_LOST = /^(?:timeout expired|Connection terminated)/;
+
 /** Messages of `pg` for which it has no code. */
 const OF_THE_CLIENT: readonly (readonly [RegExp, string])[] = [
   [/^timeout expired/, 'it did not answer in time'],
@@ -59,6 +72,14 @@ export function isConnectionLost(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (isOfServer(error)) return /^(?:FATAL|PANIC)$/.test(String((error as { severity?: unknown }).severity));
   return codeOf(error) in OF_THE_NETWORK || OF_THE_CLIENT.some(([shape]) => shape.test(error.message));
+}
+
+/** It can be there in a while, without anybody mending the configuration: it restarts, or another one is promoted. */
+export function isAway(error: unknown): boolean {
+  if (error instanceof Unavailable) return true;
+  if (!(error instanceof Error)) return false;
+  if (isOfServer(error)) return /^(?:57P0[123]|53300)$/.test(codeOf(error));
+  return WHEN_AWAY.has(codeOf(error)) || OF_THE_CLIENT_WHEN_LOST.test(error.message);
 }
 
 /** Of the server or the way to it: what comes next will fail as well. Classes of SQLSTATE, Appendix A. */

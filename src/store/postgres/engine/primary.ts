@@ -3,9 +3,9 @@
 // those that accept writes the one that was promoted last is taken: its timeline is the newest.
 import { performance } from 'node:perf_hooks';
 import { MINUTE_MS, SECOND_MS } from '../../../base/clock.ts';
-import { Fault } from '../../../base/errors.ts';
+import { Fault, Unavailable } from '../../../base/errors.ts';
 import { type ConnectionTerms, connectTo, type PostgresConnection } from './connection.ts';
-import { sentenceOf } from './database-fault.ts';
+import { isAway, sentenceOf } from './database-fault.ts';
 import { describeHost, type HostAddress, type ServerAddress } from './server-address.ts';
 
 /** For people: which server it is, or that another one should not be there. */
@@ -123,11 +123,13 @@ export class Primary {
     });
     const errors = answers.flatMap((answer) => ('error' in answer ? [answer.error] : []));
     const permanent = errors.some((error) => error instanceof Fault && error.permanence === 'permanent');
-    return new Fault('the database could not be used', {
+    const why = {
       detail: problems.join('; '),
       permanence: permanent ? 'permanent' : 'temporary',
       cause: errors[0],
-    });
+    } as const;
+    const message = 'the database could not be used';
+    return errors.every(isAway) ? new Unavailable(message, why) : new Fault(message, why);
   }
 }
 
