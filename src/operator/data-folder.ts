@@ -2,7 +2,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { Fault } from '../base/errors.ts';
-import { systemTrouble, systemWords } from '../base/system-words.ts';
+import { systemWords } from '../base/system-words.ts';
 import type { Config } from '../config/keys.ts';
 import { type StoreAddress, sqliteAt } from '../store/address.ts';
 
@@ -52,18 +52,10 @@ export function sqliteFolder(dir: string): SqliteFolder {
 }
 
 function inPostgres(url: string, passwordFile: string | null): Pick<DataFolder, 'database' | 'store' | 'storeName'> {
-  const password = passwordFile === null ? null : firstLine(passwordFile);
-  const whole = password === null ? url : url.replace(/(?=@)/, `:${encodeURIComponent(password)}`);
+  const more = url.includes('?') ? '&' : '?';
+  const whole = passwordFile === null ? url : `${url}${more}password_file=${encodeURIComponent(passwordFile)}`;
   const storeName = url.replace(/\/\/[^@/]*@/, '//').replace(/\?.*/, '');
   return { database: null, store: { driver: 'postgres', url: whole }, storeName };
-}
-
-function firstLine(file: string): string {
-  try {
-    return fs.readFileSync(file, 'utf8').split(/\r?\n/, 1)[0]!;
-  } catch (cause) {
-    throw new Fault(`store.password_file can't be read: ${systemTrouble(cause)}`, { permanence: 'permanent', cause });
-  }
 }
 
 /** For what only SQLite can do. */

@@ -1,10 +1,14 @@
 // store.url, as people write it.
+import fs from 'node:fs';
+import path from 'node:path';
 import t from 'tap';
 import { describeServer, parseServerAddress } from '../../../src/store/postgres/engine/server-address.ts';
+import { testFolder } from '../../support/test-folder.ts';
 
 t.test('what is understood', async (t) => {
   const plain = parseServerAddress('postgres://post:s%40fe@db.test/mail');
-  t.match(plain, { hosts: [{ host: 'db.test', port: 5432 }], user: 'post', password: 's@fe', database: 'mail' });
+  t.match(plain, { hosts: [{ host: 'db.test', port: 5432 }], user: 'post', database: 'mail' });
+  t.equal(plain.password(), 's@fe');
   t.match(plain.tls, { optional: true, options: { rejectUnauthorized: false } }, 'TLS where the server has it');
   t.equal(describeServer(plain), 'mail at db.test:5432');
   const { hosts } = parseServerAddress('postgresql://post@one.test:5433,[2001:db8::1]:6000,192.0.2.1/mail?port=5434');
@@ -14,6 +18,16 @@ t.test('what is understood', async (t) => {
     { host: '192.0.2.1', port: 5434 },
   ]);
   t.match(parseServerAddress('postgres://post@/mail?host=/run/postgresql').hosts, [{ host: '/run/postgresql' }]);
+});
+
+t.test('a password in a file is read each time', async (t) => {
+  const file = path.join(testFolder(t), 'pass word');
+  const { password } = parseServerAddress(`postgres://post@db.test/mail?password_file=${encodeURIComponent(file)}`);
+  t.throws(password, /^store\.password_file can't be read: .*no such file/);
+  for (const text of ['p@ss/$1 ü\nignored\n', 'another\r\n']) {
+    fs.writeFileSync(file, text);
+    t.equal(password(), text.split(/\r?\n/)[0]);
+  }
 });
 
 t.test('how much TLS proves', async (t) => {

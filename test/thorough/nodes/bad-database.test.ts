@@ -17,7 +17,10 @@ import { messageIdOf, RECEIVER, registerSender } from '../../support/world.ts';
 t.test('what a start says of a database that it cannot use', { skip: postgresMissing() }, async (t) => {
   const world = await startNodes(t, ['a']);
   const { server } = world;
-  await server.run('postgres', `CREATE ROLE clerk LOGIN PASSWORD 'safe'; CREATE ROLE reader LOGIN`);
+  await server.run(
+    'postgres',
+    `CREATE ROLE clerk LOGIN PASSWORD 'safe'; CREATE ROLE reader LOGIN; CREATE ROLE guest LOGIN`,
+  );
   const strict = await startStrict(t);
   const made = async (sql: string) => {
     const name = await server.createDatabase();
@@ -52,6 +55,11 @@ t.test('what a start says of a database that it cannot use', { skip: postgresMis
       'no right to its tables',
       server.url(inUse!, 'reader'),
       /lacks rights: make it the owner of the schema, postrider/,
+    ],
+    [
+      'no right to its schema',
+      server.url(inUse!, 'guest'),
+      /the database test_\d+ at 127.*lacks rights: make it the owner of the schema, postrider/,
     ],
     ['TLS that is not there', `${server.url(inUse!)}?sslmode=require`, /offers no TLS, which store\.url asks for/],
   ];

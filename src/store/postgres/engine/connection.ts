@@ -212,7 +212,7 @@ async function startClient(
     user,
     database,
     // As a function: an empty one would be looked for in the environment and in ~/.pgpass.
-    password: () => password ?? '',
+    password,
     stream: () => socket,
     application_name: applicationName,
     connectionTimeoutMillis: CONNECT_MS,

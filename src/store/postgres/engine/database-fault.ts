@@ -4,7 +4,8 @@ import { describeError, Fault, Unavailable } from '../../../base/errors.ts';
 
 /** SQLSTATE codes, Appendix A of PostgreSQL's documentation: what happened, and what to do. */
 const SENTENCES: Readonly<Record<string, string>> = {
-  '28P01': 'the server rejected the password of this user: correct it in store.url',
+  '28P01':
+    'the server rejected the password of this user: correct it in store.url, or in the file that store.password_file names',
   '28000': 'the server does not let this user in: check store.url, and pg_hba.conf on the server',
   '3D000': 'the server has no database of this name: create it with CREATE DATABASE, or correct store.url',
   '42501': 'the database user lacks rights: make it the owner of the schema, postrider, and of all that is in it',
@@ -54,6 +55,10 @@ const OF_THE_CLIENT: readonly (readonly [RegExp, string])[] = [
   [/^timeout expired/, 'it did not answer in time'],
   [/does not support SSL/, 'it offers no TLS, which store.url asks for: turn on ssl there, or change sslmode'],
   [/^Connection terminated|not queryable/, 'the connection was lost'],
+  [
+    /client password must be/,
+    'the server wants a password, and there is none: store.password_file names the file that holds it',
+  ],
 ];
 
 const CERTIFICATE = /^(?:CERT_|ERR_TLS_CERT|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_(?:GET_ISSUER|VERIFY))/;

@@ -5,7 +5,7 @@ import { type Migration, migrationsIn } from '../../sql/known-migrations.ts';
 import { applyMigrations } from './apply-migrations.ts';
 import { type PostgresConnection, SCHEMA } from './connection.ts';
 import { beginUse, readCopyMark, refuseUnfinishedCopy } from './copied-from.ts';
-import { codeOf } from './database-fault.ts';
+import { codeOf, sentenceOf } from './database-fault.ts';
 import { connect } from './primary.ts';
 import { describeServer, type ServerAddress } from './server-address.ts';
 
@@ -40,6 +40,8 @@ export async function migrate(address: ServerAddress, onSchema: OnSchema = () =>
     if (version > newestSchema()) onSchema(besideNewer(version, by), true);
     await beginUse(connection, address);
     return applied;
+  } catch (error) {
+    throw lackOfRights(error, address) ?? error;
   } finally {
     await connection.end();
   }
@@ -82,6 +84,8 @@ export async function presentSchema(address: ServerAddress): Promise<number> {
     const { version } = await compatibleSchema(connection, address);
     if (version > 0) refuseUnfinishedCopy(await readCopyMark(connection), address);
     return version;
+  } catch (error) {
+    throw lackOfRights(error, address) ?? error;
   } finally {
     await connection.end();
   }
@@ -146,6 +150,10 @@ function migrationFault(error: unknown, address: ServerAddress): unknown {
   return refusal(
     `the user ${user} may not create the schema ${SCHEMA} in the database ${database}, or change it: let an administrator run GRANT CREATE ON DATABASE "${database}" TO "${user}", and make that user the schema's owner`,
   );
+}
+
+function lackOfRights(error: unknown, address: ServerAddress): Fault | null {
+  return codeOf(error) === '42501' ? refusal(`the database ${describeServer(address)}: ${sentenceOf(error)}`) : null;
 }
 
 function refusal(message: string): Fault {

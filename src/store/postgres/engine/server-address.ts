@@ -4,13 +4,14 @@
 import fs from 'node:fs';
 import type { ConnectionOptions } from 'node:tls';
 import { Fault } from '../../../base/errors.ts';
-import { systemWords } from '../../../base/system-words.ts';
+import { systemTrouble, systemWords } from '../../../base/system-words.ts';
 
 export interface ServerAddress {
   /** In the order in which they are tried. */
   hosts: HostAddress[];
   user: string;
-  password: string | undefined;
+  /** Read for each connection from its file, which can change meanwhile. Empty: there is none. */
+  password(): string;
   database: string;
   /** Null: in clear text. `optional`: in clear text if the server has no TLS. */
   tls: { options: ConnectionOptions; optional: boolean } | null;
@@ -24,14 +25,18 @@ export interface HostAddress {
 
 const DEFAULT_PORT = 5432;
 const SHAPE = /^postgres(?:ql)?:\/\/(?:([^:@/]*)(?::([^@/]*))?@)?([^@/?]*)\/([^/?]*)(?:\?(.*))?$/;
-const PARAMETERS = ['host', 'port', 'sslmode', 'sslrootcert', 'sslcert', 'sslkey'] as const;
+/** All but the last are libpq's; that one is `store.password_file`. */
+const PARAMETERS = ['host', 'port', 'sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'password_file'] as const;
 const SSL_MODES = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full'] as const;
 
 type Parameters = Partial<Record<(typeof PARAMETERS)[number], string>>;
 
 export function parseServerAddress(url: string): ServerAddress {
   const found = SHAPE.exec(url);
-  if (!found) throw refusal('it must look like postgres://user:password@host:5432/database');
+  if (!found) {
+    const escapes = 'in user and password, signs such as / # @ : are written as %2F %23 %40 %3A';
+    throw refusal(`it must look like postgres://user:password@host:5432/database; ${escapes}`);
+  }
   const [, user, password, hosts, database, query] = found;
   if (!user) throw refusal('it has no user name: postgres://USER:password@host:5432/database');
   if (!database) throw refusal('it has no database name: postgres://user:password@host:5432/DATABASE');
@@ -39,7 +44,7 @@ export function parseServerAddress(url: string): ServerAddress {
   return {
     hosts: parseHosts(hosts!, parameters),
     user: decode(user),
-    password: password === undefined ? undefined : decode(password),
+    password: passwordOf(password, parameters.password_file),
     database: decode(database),
     tls: parseTls(parameters),
   };
@@ -92,6 +97,19 @@ function parseHost(text: string, portOfAll: string | undefined): HostAddress {
  * `require` without `sslrootcert` encrypts, but believes any certificate, as in libpq: against eavesdropping, not against
  * an attacker in the middle.
  */
+function passwordOf(written: string | undefined, file: string | undefined): () => string {
+  const known = decode(written ?? '');
+  return file === undefined ? () => known : () => passwordIn(file);
+}
+
+function passwordIn(file: string): string {
+  try {
+    return fs.readFileSync(file, 'utf8').split(/\r?\n/, 1)[0]!;
+  } catch (cause) {
+    throw new Fault(`store.password_file can't be read: ${systemTrouble(cause)}`, { cause });
+  }
+}
+
 function parseTls(parameters: Parameters): ServerAddress['tls'] {
   const given = parameters.sslmode ?? 'prefer';
   const mode = SSL_MODES.find((one) => one === given);

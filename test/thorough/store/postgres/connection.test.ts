@@ -197,6 +197,17 @@ t.test('passwords and TLS', { skip: postgresMissing() }, async (t) => {
   );
   await refused(url('s%40fe', 'localhost', 'verify-full'), /certificate is not trusted/);
   await refused(url('wrong', 'localhost', 'require'), /rejected the password of this user: correct it in store.url/);
+  const bare = `postgres://clerk@localhost:${server.port}/postgres?sslmode=require`;
+  await refused(bare, /wants a password, and there is none: store\.password_file names/);
+  const passwordFile = path.join(testFolder(t), 'password');
+  fs.writeFileSync(passwordFile, 's@fe\n');
+  const session = new Session(new Primary(parseServerAddress(`${bare}&password_file=${passwordFile}`)), TERMS);
+  t.teardown(() => session.close());
+  await session.connection();
+  await server.run('postgres', `ALTER ROLE clerk PASSWORD 'changed'`);
+  fs.writeFileSync(passwordFile, 'changed\n');
+  session.drop();
+  t.equal((await session.connection()).isLost, false, 'a changed password needs no restart');
   await refused(url('s%40fe', '127.0.0.1', 'disable'), /does not let this user in: check store.url, and pg_hba.conf/);
   t.ok(storeFault(new Fault('a reason')), 'a fault stays as it is');
 });
