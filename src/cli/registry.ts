@@ -55,6 +55,7 @@ const LOADERS: Readonly<Record<string, () => Promise<Command>>> = {
   'nodes list': async () => (await import('./commands/nodes.ts')).nodesList,
   'nodes drain': async () => (await import('./commands/nodes.ts')).nodesDrain,
   'nodes resume': async () => (await import('./commands/nodes.ts')).nodesResume,
+  'nodes forget': async () => (await import('./commands/nodes.ts')).nodesForget,
   'certificate list': async () => (await import('./commands/certificate.ts')).certificateList,
   'certificate renew': async () => (await import('./commands/certificate.ts')).certificateRenew,
   dns: async () => (await import('./commands/dns.ts')).dns,

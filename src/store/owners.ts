@@ -108,8 +108,8 @@ export interface OwnerStore {
   listNodes(): Promise<NodeView[]>;
   /** False: there is no such node. */
   drainNode(node: string, draining: boolean): Promise<boolean>;
-  /** Nodes that hold no slot and were not seen since this time. Returns how many. */
-  forgetNodes(before: number): Promise<number>;
+  /** False: there is no such node, it was seen after this time, or it holds a slot until its process ends. */
+  forgetNode(node: string, seenBy: number): Promise<boolean>;
   /** Whether nothing that was claimed in the slot is without its end. It may be otherwise by the time the answer is there. */
   isSlotIdle(slot: number): Promise<boolean>;
   /** By the clock of the store, which all its nodes share. */

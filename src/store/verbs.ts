@@ -135,7 +135,7 @@ export const VERBS = {
     listSlots: 'read',
     listNodes: 'read',
     drainNode: 'mail',
-    forgetNodes: 'mail',
+    forgetNode: 'mail',
     isSlotIdle: 'read',
     readClock: 'read',
     leadTimer: 'mail',

@@ -50,6 +50,10 @@ const PLAYS: Readonly<Record<string, readonly [action: string, play: Play]>> = {
   'key revoke': ['key.revoked', async (stage) => stage.run('key', 'revoke', String((await createKey(stage)).id))],
   'nodes drain': ['node.drained', ({ run, withStore }) => addNodes(withStore).then(() => run('nodes', 'drain', 'a'))],
   'nodes resume': ['node.resumed', ({ run, withStore }) => addNodes(withStore).then(() => run('nodes', 'resume', 'a'))],
+  'nodes forget': [
+    'node.forgotten',
+    ({ run, withStore }) => addNodes(withStore, Date.now() - 60_000).then(() => run('nodes', 'forget', 'a')),
+  ],
   'queue retry': ['queue.retry', ({ run, messageId }) => run('queue', 'retry', messageId)],
   'queue pause': ['queue.pause', ({ run, messageId }) => run('queue', 'pause', messageId, '--reason', 'a test')],
   'queue resume': ['queue.resume', ({ run, messageId }) => run('queue', 'resume', messageId)],
@@ -170,10 +174,9 @@ async function openStage(t: Test): Promise<Stage> {
   return { folder, run, withStore, ...made };
 }
 
-/** Two that live. */
-function addNodes(withStore: Stage['withStore']): Promise<void> {
+/** Two that live, or did then. */
+function addNodes(withStore: Stage['withStore'], now = Date.now()): Promise<void> {
   return withStore(async ({ owners }) => {
-    const now = Date.now();
     for (const node of ['a', 'b']) {
       await owners.keepSlots({ node, version: '1.0.0', startedAt: now, owners: [], now, leaseUntil: now });
     }

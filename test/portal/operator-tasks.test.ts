@@ -26,6 +26,7 @@ t.test('a daemon of which nobody hears is told, and who does its work', async (t
   t.match(task, { kind: 'Daemon', tone: 'bad' });
   t.match(String(task!.what), /operator\/nodes">mail-2/);
   t.match(String(task!.why), /The other daemons take its mail over/);
+  t.match(String(task!.why), /gone for good: <code>postrider nodes forget mail-2</, 'and how to be rid of it');
 });
 
 t.test("trouble with the service's own mail is told, with its reason", async (t) => {

@@ -1,10 +1,12 @@
-// nodes list | drain | resume: the daemons that share a PostgreSQL.
+// nodes list | drain | resume | forget: the daemons that share a PostgreSQL.
 import { SECOND_MS, toTimestamp } from '../../base/clock.ts';
 import { type Answer, done, failed } from '../../operator/answer.ts';
+import { forgetNode } from '../../operator/forget-node.ts';
 import { type NodeState, statesOfNodes } from '../../operator/node-states.ts';
 import type { OperatorServices } from '../../operator/operator-services.ts';
 import { storeCommand } from '../command.ts';
 import { positional, remark, required, text } from '../option.ts';
+import { suggestion } from '../parse-arguments.ts';
 import { recordAct } from '../record-act.ts';
 import { renderTable } from '../table.ts';
 
@@ -68,6 +70,30 @@ export const nodesResume = storeCommand({
   render: ({ node }) => `${node} takes its share within some seconds, while it runs.`,
 });
 
+export const nodesForget = storeCommand({
+  name: 'nodes forget',
+  summary: 'Takes a daemon that is gone for good off the list. One that is alive stays on it.',
+  options: {
+    node: required(positional(text('NODE', 'its name in nodes list'))),
+    reason: remark('TEXT', 'the reason, for the audit log'),
+  },
+  async run(services, { node, reason }) {
+    const outcome = await forgetNode(services.store, node);
+    switch (outcome.kind) {
+      case 'unknown':
+        return unknownNode(node, outcome.names);
+      case 'alive':
+        return failed(
+          `${node} is alive, and would be listed again within some seconds. Stop its daemon first: systemctl stop postrider, on its machine`,
+        );
+      case 'forgotten':
+        await recordAct(services, null, 'node.forgotten', { node, reason });
+        return done({ node });
+    }
+  },
+  render: ({ node }) => `${node} is forgotten. If its daemon starts again, it is listed again and takes its share.`,
+});
+
 async function drain(
   services: OperatorServices,
   { node, isDraining, reason }: { node: string; isDraining: boolean; reason: string | undefined },
@@ -80,7 +106,7 @@ async function drain(
 
 function unknownNode(node: string, names: readonly string[]): Answer<never> {
   const known = names.length === 0 ? 'there is none' : `there are: ${names.join(', ')}`;
-  return failed(`no node is called ${node}; ${known}`);
+  return failed(`no node is called ${node}${suggestion(node, names)}; ${known}`);
 }
 
 function nameOf({ node }: { node: string }): string {

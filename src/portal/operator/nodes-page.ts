@@ -1,6 +1,7 @@
 // The daemons that share a database: who lives, what each works on, and handing one's mail over to the others.
 import { SECOND_MS } from '../../base/clock.ts';
 import { type Html, html } from '../../http/html.ts';
+import { forgetNode } from '../../operator/forget-node.ts';
 import { type NodeStanding, type NodeState, statesOfNodes } from '../../operator/node-states.ts';
 import { badge, confirmed, emptyState, heading, table, time } from '../elements.ts';
 import { action, type PageResult, type PortalRoute, page, redirect, type VisitOf, view } from '../page.ts';
@@ -17,6 +18,7 @@ export function nodesPages(services: Services): PortalRoute[] {
     page({ path: NODES_PATH, access, show: (visit) => show(services, visit) }),
     action({ path: `${NODES_PATH}/drain`, access, run: (visit) => drain(services, visit) }),
     action({ path: `${NODES_PATH}/resume`, access, run: (visit) => resume(services, visit) }),
+    action({ path: `${NODES_PATH}/forget`, access, run: (visit) => forget(services, visit) }),
   ];
 }
 
@@ -58,9 +60,20 @@ const TONES: Record<NodeStanding, 'good' | 'busy' | 'bad' | 'quiet'> = {
 
 /** Nothing for the last one that lives: nobody would send its mail. */
 function actionOf({ node, standing }: NodeState, all: readonly NodeState[], formField: Html): Html | null {
-  const field = html`<input type="hidden" name="node" value="${node}">`;
+  const fields = html`<input type="hidden" name="node" value="${node}">`;
   if (standing === 'draining') {
-    return html`<form method="post" action="${NODES_PATH}/resume">${formField}${field}<button aria-label="Resume ${node}">Resume</button></form>`;
+    return html`<form method="post" action="${NODES_PATH}/resume">${formField}${fields}<button aria-label="Resume ${node}">Resume</button></form>`;
+  }
+  if (standing === 'silent' || standing === 'stopped') {
+    const question = `Is ${node} gone for good? Otherwise start it again on its machine. If a daemon of this name starts later, it is listed again.`;
+    return confirmed({
+      label: 'Forget',
+      button: 'Forget',
+      action: `${NODES_PATH}/forget`,
+      formField,
+      question,
+      fields,
+    });
   }
   if (standing !== 'alive' || !all.some((one) => one.node !== node && one.standing === 'alive')) return null;
   return confirmed({
@@ -70,7 +83,7 @@ function actionOf({ node, standing }: NodeState, all: readonly NodeState[], form
     formField,
     tone: 'neutral',
     question: `Hand all mail of ${node} over to the others? It still answers calls, and takes no slots before it is resumed.`,
-    fields: field,
+    fields,
   });
 }
 
@@ -85,6 +98,15 @@ async function drain({ store }: Services, visit: Operators): Promise<PageResult>
 
 function resume(services: Services, visit: Operators): Promise<PageResult> {
   return setDraining(services, visit, { node: visit.form.get('node') ?? '', isDraining: false });
+}
+
+async function forget({ store }: Services, visit: Operators): Promise<PageResult> {
+  const node = visit.form.get('node') ?? '';
+  const { kind } = await forgetNode(store, node);
+  if (kind === 'unknown') return redirect(NODES_PATH, 'There is no such daemon.', 'warn');
+  if (kind === 'alive') return redirect(NODES_PATH, `${node} is alive: stop it first.`, 'warn');
+  await visit.audit('node.forgotten', { node });
+  return redirect(NODES_PATH, `${node} is forgotten.`);
 }
 
 async function setDraining(

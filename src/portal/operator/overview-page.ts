@@ -141,7 +141,7 @@ export function tasksOf(facts: TaskFacts): Task[] {
     ...unstoredResults(facts.unstored),
     ...facts.silent.map(({ node, seenAt }): Task => {
       const what = html`<a href="${NODES_PATH}">${node}</a> is silent`;
-      const why = html`since ${time(seenAt)}. The other daemons take its mail over. Start it again, or see why it doesn’t reach the database.`;
+      const why = html`since ${time(seenAt)}. The other daemons take its mail over. Start it again, or see why it doesn’t reach the database. If it is gone for good: <code>postrider nodes forget ${node}</code>`;
       return { kind: 'Daemon', tone: 'bad', what, why };
     }),
     ...failedChecks(facts.doctor),

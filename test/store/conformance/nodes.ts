@@ -121,7 +121,9 @@ export const nodeCases = {
     await keep(bench, 'a', [], T0 + 6);
     t.match(await owners.listNodes(), [{ isDraining: true, seenAt: T0 + 6 }, { isDraining: false }]);
     t.equal(await owners.drainNode('a', false), true);
-    t.equal(await owners.forgetNodes(T0 + 6), 1);
+    t.equal(await owners.forgetNode('a', T0 + 5), false, 'it was seen since');
+    t.equal(await owners.forgetNode('nobody', T0 + 6), false);
+    t.equal(await owners.forgetNode('b', T0), true);
     t.match(await owners.listNodes(), [{ node: 'a', isDraining: false }]);
   },
 

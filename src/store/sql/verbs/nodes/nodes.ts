@@ -4,7 +4,7 @@ import { eachOf, type Steps } from '../../steps.ts';
 import type { Transaction, Work } from '../../transaction.ts';
 import type { Row } from '../../values.ts';
 
-type NodeVerbs = Work<Pick<OwnerStore, 'keepSlots' | 'listNodes' | 'drainNode' | 'forgetNodes' | 'readClock'>>;
+type NodeVerbs = Work<Pick<OwnerStore, 'keepSlots' | 'listNodes' | 'drainNode' | 'forgetNode' | 'readClock'>>;
 
 export function nodeVerbs(db: Transaction): NodeVerbs {
   return {
@@ -16,12 +16,12 @@ export function nodeVerbs(db: Transaction): NodeVerbs {
       const drain = db.sql('UPDATE nodes SET draining = +? WHERE node = +?');
       return (yield* drain.run(draining ? 1 : 0, node)).changes === 1;
     },
-    *forgetNodes(before) {
+    *forgetNode(node, seenBy) {
       const forget = db.sql(
-        `DELETE FROM nodes WHERE seen_at < +?
+        `DELETE FROM nodes WHERE node = +? AND seen_at <= +?
            AND NOT EXISTS (SELECT 1 FROM slots s WHERE s.node = nodes.node AND s.lease_until IS NULL)`,
       );
-      return (yield* forget.run(before)).changes;
+      return (yield* forget.run(node, seenBy)).changes === 1;
     },
     readClock: () => db.clock(),
   };

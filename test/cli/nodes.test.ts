@@ -1,0 +1,76 @@
+// What the commands for daemons that share a database say: of those that live, and of those that don't.
+import path from 'node:path';
+import t, { type Test } from 'tap';
+import { openSqliteStore } from '../../src/store/sqlite/open.ts';
+import type { Store } from '../../src/store/store.ts';
+import { newProgram, type Program } from '../support/program.ts';
+
+const LEASE_MS = 10_000;
+const LONG_AGO_MS = 60_000;
+/** A daemon that ends says so. */
+const STOPPED = null;
+
+interface Stage extends Program {
+  withStore<T>(work: (store: Store) => Promise<T>): Promise<T>;
+  /** Heard of that long ago, on so many slots. */
+  add(node: string, heardMsAgo: number | null, slots?: number): Promise<void>;
+  says(...args: string[]): Promise<string>;
+}
+
+async function openStage(t: Test): Promise<Stage> {
+  const program = newProgram();
+  t.teardown(program.remove);
+  await program.json('migrate');
+  const withStore: Stage['withStore'] = async (work) => {
+    const store = await openSqliteStore({ file: path.join(program.dataDir, 'postrider.db') });
+    try {
+      return await work(store);
+    } finally {
+      await store.close();
+    }
+  };
+  const stage: Stage = {
+    ...program,
+    withStore,
+    add: (node, heardMsAgo, slots = 0) =>
+      withStore(async ({ owners }) => {
+        const now = heardMsAgo === STOPPED ? 0 : Date.now() - heardMsAgo;
+        const leaseUntil = heardMsAgo === STOPPED ? 0 : now + LEASE_MS;
+        await owners.takeSlots({ node, slots, now, leaseUntil, endedBy: -1 });
+        await owners.keepSlots({ node, version: '1.0.0', startedAt: 1, owners: [], now, leaseUntil });
+      }),
+    async says(...args) {
+      const { stdout, stderr } = await program.runHere(...args);
+      return (stdout + stderr).trim();
+    },
+  };
+  return stage;
+}
+
+async function names({ json }: Stage): Promise<unknown[]> {
+  return ((await json('nodes', 'list')).nodes as { node: string }[]).map(({ node }) => node);
+}
+
+t.test('a daemon that is gone is forgotten, one that lives is not', async (t) => {
+  const stage = await openStage(t);
+  await stage.add('mail-1', 0, 2);
+  await stage.add('mail-2', LONG_AGO_MS, 2);
+  await stage.add('mail-3', STOPPED);
+  await stage.add('mail-4', LONG_AGO_MS);
+
+  t.match(await stage.runHere('nodes', 'forget', 'mail-1'), {
+    code: 1,
+    stderr: /mail-1 is alive, and would be listed again within some seconds\. Stop its daemon first/,
+  });
+  t.match(await stage.runHere('nodes', 'forget', 'mial-3'), {
+    code: 1,
+    stderr: /no node is called mial-3 \(did you mean mail-3\?\); there are: mail-1, mail-2, mail-3, mail-4/,
+  });
+  t.same(await names(stage), ['mail-1', 'mail-2', 'mail-3', 'mail-4'], 'a refusal changes nothing');
+
+  t.match(await stage.says('nodes', 'forget', 'mail-3'), /^mail-3 is forgotten\. If its daemon starts again/);
+  t.same(await names(stage), ['mail-1', 'mail-2', 'mail-4']);
+  t.same(await stage.json('nodes', 'forget', 'mail-2', '--reason', 'sold'), { node: 'mail-2' });
+  t.same(await names(stage), ['mail-1', 'mail-4'], 'only the one that was named, although it had slots');
+  t.match(await stage.runHere('nodes', 'forget', 'mail-2'), { code: 1, stderr: /no node is called mail-2 / });
+});
