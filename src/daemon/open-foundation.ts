@@ -113,6 +113,9 @@ export async function openFoundation(
   const traces = await openMailTraces(config, { log, metrics }, opened);
   const opening = await awaitDatabase(() => openWatched(folder.store, { log, intake, metrics }), { log, stop });
   opened.add(() => opening.close());
+  // Before it takes slots: other nodes would hand some over to it, and list it for ever.
+  const inUse = await secretsInUse(config);
+  const masterKeys = loadMasterKeys(config, { inUse, warn: (message) => log.warn({}, message) });
   const { store, ownership, journal, lead, nodes } = await takeWork(
     config,
     { store: opening, clock, log, folder },
@@ -127,8 +130,6 @@ export async function openFoundation(
   const { reads } = reading;
   await intake.check();
 
-  const inUse = await secretsInUse(config);
-  const masterKeys = loadMasterKeys(config, { inUse, warn: (message) => log.warn({}, message) });
   const vault = new Vault(masterKeys);
   const { dkim_domain: domain, dkim_selector: selector } = config.service;
   const identity = await loadServiceIdentity({ store, vault, clock, dkim: { domain, selector } });
