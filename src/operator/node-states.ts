@@ -4,15 +4,17 @@ import type { StoreVerbs } from '../store/store.ts';
 import type { LaneNotice } from '../store/submissions.ts';
 
 /**
- * `draining`: it hands its slots over, or has done so. `silent`: it has not renewed them for longer than they last.
- * `stopped`: it has said good-bye.
+ * `draining`: it hands its slots over; `drained`: it has none left. `silent`: it has not renewed them for longer than they
+ * last. `stopped`: it has said good-bye.
  */
-export type NodeStanding = 'alive' | 'draining' | 'silent' | 'stopped';
+export type NodeStanding = 'alive' | 'draining' | 'drained' | 'silent' | 'stopped';
 
 export interface NodeState {
   node: string;
   version: string;
   standing: NodeStanding;
+  /** It takes no slots before it is resumed, also when it is silent or stopped. */
+  isDrained: boolean;
   startedAt: number;
   /** Null: it has stopped. */
   seenAt: number | null;
@@ -43,20 +45,31 @@ export async function statesOfNodes({ owners, queue }: Kit): Promise<NodeStates>
 /** Those that have not said good-bye, and that nobody has heard of. */
 export async function silentNodes({ owners }: StoreVerbs<{ owners: 'listNodes' | 'readClock' }>): Promise<NodeView[]> {
   const [now, nodes] = await Promise.all([owners.readClock(), owners.listNodes()]);
-  return nodes.filter((node) => standingOf(node, now) === 'silent');
+  return nodes.filter((node) => lifeOf(node, now) === 'silent');
+}
+
+/** Of one that is away it says as well that it would not work when it is back. */
+export function describeStanding({ standing, isDrained }: Pick<NodeState, 'standing' | 'isDrained'>): string {
+  return isAway(standing) && isDrained ? `${standing}, drained` : standing;
+}
+
+/** It has no slots, and hears of nothing that it is told before it is back. */
+export function isAway(standing: NodeStanding): boolean {
+  return standing === 'silent' || standing === 'stopped';
 }
 
 function stateOf(
   view: NodeView,
   { slots, due, now }: { slots: readonly SlotView[]; due: readonly LaneNotice[]; now: number },
 ): NodeState {
-  const { node, version, startedAt, seenAt } = view;
+  const { node, version, startedAt, seenAt, isDraining: isDrained } = view;
   const held = slots.filter((slot) => slot.node === node && !isFree(slot, now)).map(({ slot }) => slot);
   const late = due.filter(({ slot }) => held.includes(slot)).map(({ dueAt }) => now - dueAt);
   return {
     node,
     version,
-    standing: standingOf(view, now),
+    standing: standingOf(view, held, now),
+    isDrained,
     startedAt,
     seenAt: seenAt === 0 ? null : seenAt,
     slots: held,
@@ -64,10 +77,15 @@ function stateOf(
   };
 }
 
-function standingOf({ seenAt, isDraining }: NodeView, now: number): NodeStanding {
+function standingOf(view: NodeView, held: readonly number[], now: number): NodeStanding {
+  const life = lifeOf(view, now);
+  if (life !== 'alive' || !view.isDraining) return life;
+  return held.length > 0 ? 'draining' : 'drained';
+}
+
+function lifeOf({ seenAt }: NodeView, now: number): 'alive' | 'silent' | 'stopped' {
   if (seenAt === 0) return 'stopped';
-  if (seenAt <= now - NODE_LEASE_MS) return 'silent';
-  return isDraining ? 'draining' : 'alive';
+  return seenAt <= now - NODE_LEASE_MS ? 'silent' : 'alive';
 }
 
 function isFree({ leaseUntil }: SlotView, now: number): boolean {

@@ -74,3 +74,46 @@ t.test('a daemon that is gone is forgotten, one that lives is not', async (t) =>
   t.same(await names(stage), ['mail-1', 'mail-4'], 'only the one that was named, although it had slots');
   t.match(await stage.runHere('nodes', 'forget', 'mail-2'), { code: 1, stderr: /no node is called mail-2 / });
 });
+
+t.test('one that is told to hand over shows that, also when it does not run', async (t) => {
+  const stage = await openStage(t);
+  await stage.add('mail-1', 0, 2);
+  await stage.add('mail-2', 0, 2);
+  await stage.add('mail-3', STOPPED);
+  await stage.add('mail-4', LONG_AGO_MS);
+  const state = async (node: string) => {
+    const line = (await stage.says('nodes', 'list')).split('\n').find((one) => one.startsWith(node));
+    return line!.split(/ {2,}/)[1];
+  };
+
+  t.match(await stage.says('nodes', 'drain', 'mail-2'), /^mail-2 begins nothing new and hands its slots over/);
+  t.equal(await state('mail-2'), 'draining');
+  await stage.withStore(async ({ owners }) => {
+    const held = (await owners.listSlots()).filter(({ node }) => node === 'mail-2');
+    t.equal(held.length, 2);
+    await owners.letGoOfSlots(held);
+  });
+  t.equal(await state('mail-2'), 'drained');
+
+  t.equal(
+    await stage.says('nodes', 'drain', 'mail-3'),
+    'mail-3 is stopped and has no slots to hand over. When it is back, it takes none until you run: postrider nodes resume mail-3',
+  );
+  t.match(await stage.says('nodes', 'drain', 'mail-4'), /^mail-4 is silent and has no slots to hand over\. /);
+  t.equal(await state('mail-3'), 'stopped, drained');
+  t.equal(await state('mail-4'), 'silent, drained');
+  t.match((await stage.json('nodes', 'list')).nodes, [
+    { state: 'alive', drained: false },
+    { state: 'drained', drained: true },
+    { state: 'stopped', drained: true },
+    { state: 'silent', drained: true },
+  ]);
+
+  t.equal(
+    await stage.says('nodes', 'resume', 'mail-3'),
+    'mail-3 is stopped. When it is back, it takes its share of the mail.',
+  );
+  t.equal(await state('mail-3'), 'stopped');
+  t.equal(await stage.says('nodes', 'resume', 'mail-2'), 'mail-2 takes its share within some seconds.');
+  t.match(await stage.runHere('nodes', 'drain', 'mail-33'), { code: 1, stderr: /did you mean mail-3\?/ });
+});

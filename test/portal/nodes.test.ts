@@ -34,3 +34,18 @@ t.test('a daemon that is gone can be forgotten, one that lives can not', async (
   t.match(after.text, /mail-1 1\.0\.0 alive.*mail-3 1\.0\.0 stopped/);
   t.match((await operator.get('/portal/operator/audit')).text, 'node.forgotten');
 });
+
+t.test('one that was drained and stopped shows it, and can be resumed', async (t) => {
+  note('mail-5', 0, 1);
+  note('mail-6', Date.now() + 3_600_000, 1);
+  const page = await operator.get(NODES);
+  t.match(page.text, /mail-5 1\.0\.0 stopped, drained.*mail-6 1\.0\.0 drained/);
+  const actions = (node: string) =>
+    page.forms.filter(({ fields }) => fields.get('node') === node).map(({ action }) => action.split('/').at(-1));
+  t.same(actions('mail-5'), ['resume', 'forget']);
+  t.same(actions('mail-6'), ['resume']);
+  const resume = page.forms.find(({ action, fields }) => action.endsWith('/resume') && fields.get('node') === 'mail-5');
+  const after = await operator.submit(page, resume!);
+  t.match(after.text, 'mail-5 is stopped. When it is back, it takes its share again.');
+  t.match(after.text, /mail-5 1\.0\.0 stopped(?!,)/);
+});

@@ -2,7 +2,7 @@
 import { SECOND_MS, toTimestamp } from '../../base/clock.ts';
 import { type Answer, done, failed } from '../../operator/answer.ts';
 import { forgetNode } from '../../operator/forget-node.ts';
-import { type NodeState, statesOfNodes } from '../../operator/node-states.ts';
+import { describeStanding, isAway, type NodeState, statesOfNodes } from '../../operator/node-states.ts';
 import type { OperatorServices } from '../../operator/operator-services.ts';
 import { storeCommand } from '../command.ts';
 import { positional, remark, required, text } from '../option.ts';
@@ -24,7 +24,7 @@ export const nodesList = storeCommand({
         nodes,
         [
           { title: 'NODE', value: ({ node }) => node },
-          { title: 'STATE', value: ({ state }) => state },
+          { title: 'STATE', value: ({ state, drained }) => describeStanding({ standing: state, isDrained: drained }) },
           { title: 'SLOTS', value: ({ slots }) => slots.length },
           { title: 'OLDEST DUE', value: ({ late_s: late }) => (late === 0 ? null : `${late} s`) },
           { title: 'LAST SEEN', value: ({ seen_at: seen }) => seen },
@@ -55,8 +55,10 @@ export const nodesDrain = storeCommand({
     }
     return await drain(services, { node, isDraining: true, reason });
   },
-  render: ({ node }) =>
-    `${node} begins nothing new and hands its slots over within a minute; postrider nodes list shows when it has none. It takes none again before: postrider nodes resume ${node}`,
+  render: ({ node, state }) =>
+    isAway(state)
+      ? `${node} is ${state} and has no slots to hand over. When it is back, it takes none until you run: postrider nodes resume ${node}`
+      : `${node} begins nothing new and hands its slots over within a minute; postrider nodes list shows when it has none. It takes none again until you run: postrider nodes resume ${node}`,
 });
 
 export const nodesResume = storeCommand({
@@ -67,7 +69,10 @@ export const nodesResume = storeCommand({
     reason: remark('TEXT', 'the reason, for the audit log'),
   },
   run: (services, { node, reason }) => drain(services, { node, isDraining: false, reason }),
-  render: ({ node }) => `${node} takes its share within some seconds, while it runs.`,
+  render: ({ node, state }) =>
+    isAway(state)
+      ? `${node} is ${state}. When it is back, it takes its share of the mail.`
+      : `${node} takes its share within some seconds.`,
 });
 
 export const nodesForget = storeCommand({
@@ -98,10 +103,16 @@ async function drain(
   services: OperatorServices,
   { node, isDraining, reason }: { node: string; isDraining: boolean; reason: string | undefined },
 ) {
-  const { owners } = services.store;
-  if (!(await owners.drainNode(node, isDraining))) return unknownNode(node, (await owners.listNodes()).map(nameOf));
+  const { nodes } = await statesOfNodes(services.store);
+  const known = nodes.find((one) => one.node === node);
+  if (!known || !(await services.store.owners.drainNode(node, isDraining))) {
+    return unknownNode(
+      node,
+      nodes.map((one) => one.node),
+    );
+  }
   await recordAct(services, null, isDraining ? 'node.drained' : 'node.resumed', { node, reason });
-  return done({ node });
+  return done({ node, state: known.standing });
 }
 
 function unknownNode(node: string, names: readonly string[]): Answer<never> {
@@ -109,14 +120,11 @@ function unknownNode(node: string, names: readonly string[]): Answer<never> {
   return failed(`no node is called ${node}${suggestion(node, names)}; ${known}`);
 }
 
-function nameOf({ node }: { node: string }): string {
-  return node;
-}
-
-function shownNode({ node, version, standing, startedAt, seenAt, slots, lateMs }: NodeState) {
+function shownNode({ node, version, standing, isDrained, startedAt, seenAt, slots, lateMs }: NodeState) {
   return {
     node,
     state: standing,
+    drained: isDrained,
     slots,
     late_s: Math.round(lateMs / SECOND_MS),
     seen_at: seenAt === null ? null : toTimestamp(seenAt),

@@ -2,7 +2,13 @@
 import { SECOND_MS } from '../../base/clock.ts';
 import { type Html, html } from '../../http/html.ts';
 import { forgetNode } from '../../operator/forget-node.ts';
-import { type NodeStanding, type NodeState, statesOfNodes } from '../../operator/node-states.ts';
+import {
+  describeStanding,
+  isAway,
+  type NodeStanding,
+  type NodeState,
+  statesOfNodes,
+} from '../../operator/node-states.ts';
 import { badge, confirmed, emptyState, heading, table, time } from '../elements.ts';
 import { action, type PageResult, type PortalRoute, page, redirect, type VisitOf, view } from '../page.ts';
 import type { OperatorServices } from './operator-services.ts';
@@ -41,7 +47,7 @@ export function nodesTable(
 ): Html {
   const rows = nodes.map((node) => [
     html`${node.node}<br><span class="quiet">${node.version}</span>`,
-    badge(node.standing, TONES[node.standing]),
+    badge(describeStanding(node), TONES[node.standing]),
     String(node.slots.length),
     node.lateMs < SECOND_MS ? '–' : `${Math.round(node.lateMs / SECOND_MS)} s`,
     html`<span class="whole">${node.seenAt === null ? '–' : time(node.seenAt)}</span>`,
@@ -54,37 +60,37 @@ export function nodesTable(
 const TONES: Record<NodeStanding, 'good' | 'busy' | 'bad' | 'quiet'> = {
   alive: 'good',
   draining: 'busy',
+  drained: 'quiet',
   silent: 'bad',
   stopped: 'quiet',
 };
 
-/** Nothing for the last one that lives: nobody would send its mail. */
-function actionOf({ node, standing }: NodeState, all: readonly NodeState[], formField: Html): Html | null {
-  const fields = html`<input type="hidden" name="node" value="${node}">`;
-  if (standing === 'draining') {
-    return html`<form method="post" action="${NODES_PATH}/resume">${formField}${fields}<button aria-label="Resume ${node}">Resume</button></form>`;
-  }
-  if (standing === 'silent' || standing === 'stopped') {
-    const question = `Is ${node} gone for good? Otherwise start it again on its machine. If a daemon of this name starts later, it is listed again.`;
-    return confirmed({
-      label: 'Forget',
-      button: 'Forget',
-      action: `${NODES_PATH}/forget`,
-      formField,
-      question,
-      fields,
-    });
-  }
-  if (standing !== 'alive' || !all.some((one) => one.node !== node && one.standing === 'alive')) return null;
+function actionOf(node: NodeState, all: readonly NodeState[], formField: Html): Html {
+  const name = node.node;
+  const fields = html`${formField}<input type="hidden" name="node" value="${name}">`;
+  const resume = html`<form method="post" action="${NODES_PATH}/resume">${fields}<button aria-label="Resume ${name}">Resume</button></form>`;
+  return html`${node.isDrained && resume}${isAway(node.standing) && forgetForm(name, fields)}${mayDrain(node, all) && drainForm(name, fields)}`;
+}
+
+/** Not the last one that lives: nobody would send its mail. */
+function mayDrain({ node, standing }: NodeState, all: readonly NodeState[]): boolean {
+  return standing === 'alive' && all.some((one) => one.node !== node && one.standing === 'alive');
+}
+
+function drainForm(node: string, fields: Html): Html {
   return confirmed({
     label: 'Drain',
     button: 'Drain',
     action: `${NODES_PATH}/drain`,
-    formField,
+    formField: fields,
     tone: 'neutral',
     question: `Hand all mail of ${node} over to the others? It still answers calls, and takes no slots before it is resumed.`,
-    fields,
   });
+}
+
+function forgetForm(node: string, fields: Html): Html {
+  const question = `Is ${node} gone for good? Otherwise start it again on its machine. If a daemon of this name starts later, it is listed again.`;
+  return confirmed({ label: 'Forget', button: 'Forget', action: `${NODES_PATH}/forget`, formField: fields, question });
 }
 
 async function drain({ store }: Services, visit: Operators): Promise<PageResult> {
@@ -114,9 +120,16 @@ async function setDraining(
   visit: Operators,
   { node, isDraining }: { node: string; isDraining: boolean },
 ): Promise<PageResult> {
-  if (!(await store.owners.drainNode(node, isDraining)))
+  const { nodes } = await statesOfNodes(store);
+  const known = nodes.find((one) => one.node === node);
+  if (!known || !(await store.owners.drainNode(node, isDraining)))
     return redirect(NODES_PATH, 'There is no such daemon.', 'warn');
   await visit.audit(isDraining ? 'node.drained' : 'node.resumed', { node });
-  const drained = `${node} hands its slots over; within a minute it has none.`;
-  return redirect(NODES_PATH, isDraining ? drained : `${node} takes its share again within some seconds.`);
+  const away = isAway(known.standing) ? `${node} is ${known.standing}. When it is back, it takes` : null;
+  if (isDraining)
+    return redirect(
+      NODES_PATH,
+      away ? `${away} no slots before it is resumed.` : `${node} hands its slots over; within a minute it has none.`,
+    );
+  return redirect(NODES_PATH, away ? `${away} its share again.` : `${node} takes its share again within some seconds.`);
 }

@@ -112,7 +112,7 @@ t.test('two daemons, and whom one asks makes no difference', { skip: postgresMis
     const page = await visitor.get('/portal/operator/nodes');
     const form = page.forms.find(({ action, fields }) => action.endsWith('/drain') && fields.get('node') === 'a');
     t.match((await visitor.submit(page, form!)).text, 'a hands its slots over');
-    await until('a has none', async () => /a \S+ draining 0/.test((await visitor.get('/portal/operator/nodes')).text));
+    await until('a has none', async () => /a \S+ drained 0/.test((await visitor.get('/portal/operator/nodes')).text));
     const { id, mail } = await deliver(b, 'gone-later@receiver.test');
     t.match(await bounceAt(a, mail), /^250/);
     await until('the other one works on what comes back to it', async () => {
