@@ -4,7 +4,8 @@ import { systemClock } from '../base/clock.ts';
 import { Fault } from '../base/errors.ts';
 import { systemTrouble } from '../base/system-words.ts';
 import type { MoveProgress } from '../store/moving/copy.ts';
-import { type Moved, moveBack, moveToPostgres } from '../store/moving/move.ts';
+import { type Moved, moveBack, moveToPostgres, readMark } from '../store/moving/move.ts';
+import { commandBack } from '../store/sqlite/engine/moved-mark.ts';
 import { type DataFolder, overDatabase, type SqliteFolder } from './data-folder.ts';
 
 export type { MoveProgress };
@@ -20,10 +21,28 @@ export async function moveDatabase(
   return overDatabase(folder, () => moveToPostgres({ file, url, now: systemClock.now, progress }));
 }
 
-/** The caller holds the lock. Null: it was not moved. `url` null: without asking PostgreSQL. */
-export async function moveDatabaseBack(folder: SqliteFolder, url: string | null): Promise<{ server: string } | null> {
+export interface WayBack {
+  /** Null: nobody has named it. */
+  url: string | null;
+  /** PostgreSQL is not asked. */
+  force: boolean;
+}
+
+/** The caller holds the lock. Null: it was not moved. */
+export async function moveDatabaseBack(
+  folder: SqliteFolder,
+  { url, force }: WayBack,
+): Promise<{ server: string } | null> {
   const { database: file } = folder;
-  return overDatabase(folder, () => moveBack({ file, url, now: systemClock.now }));
+  return overDatabase(folder, async () => {
+    const mark = readMark(file);
+    if (mark?.complete && url === null && !force) {
+      throw new Fault(`--back needs --to, the database that it was moved to: ${commandBack(mark)}`, {
+        permanence: 'permanent',
+      });
+    }
+    return moveBack({ file, url: force ? null : url, now: systemClock.now });
+  });
 }
 
 /** The file with the URL has nothing else. */

@@ -4,6 +4,7 @@ import path from 'node:path';
 import t, { type Test } from 'tap';
 import { lockDataFolder } from '../../src/store/sqlite/engine/data-lock.ts';
 import { newestSchema } from '../../src/store/sqlite/engine/migrations.ts';
+import { noteMoved } from '../../src/store/sqlite/engine/moved-mark.ts';
 import { findFreePort } from '../support/free-port.ts';
 import { oldDatabase } from '../support/old-database.ts';
 import { newProgram, runInThisProcess } from '../support/program.ts';
@@ -19,7 +20,6 @@ t.test('arguments that do not belong together', async (t) => {
   const refused = async (args: string[], stderr: RegExp) => {
     t.match(await program.runHere('migrate', ...args), { code: 2, stdout: '', stderr }, args.join(' '));
   };
-  await refused(['--back'], /--back needs --to/);
   await refused(['--force'], /--force needs --back/);
   await refused(['--back', '--force', '--to', 'env'], /give --to or --force/);
   await refused(['--to', 'env'], /POSTRIDER_STORE_URL is not set/);
@@ -54,6 +54,38 @@ t.test('where the URL comes from; an error names the server without the password
   });
   t.match(await runHere('migrate', '--to', 'postgres://u@h'), { code: 1, stderr: /store\.url can't be used/ });
   t.match(await runHere('migrate', '--back', '--to', url), { code: 0, stdout: /has not been moved; nothing to do/ });
+});
+
+t.test('the way back is told as it is typed, and store.url can stand for --to', async (t) => {
+  const program = programWithDatabase(t);
+  const { runHere, configFile, dataDir } = program;
+  t.match(await runHere('migrate', '--back'), { code: 1, stderr: /there is no database in / });
+  await program.json('migrate');
+  t.match(await runHere('migrate', '--back'), { code: 0, stdout: /has not been moved; nothing to do/ });
+
+  const port = await findFreePort();
+  const url = `postgres://u:PASSWORD@127.0.0.1:${port}/mail`;
+  const mark = { id: 'a', server: `mail at 127.0.0.1:${port}`, at: 0, complete: true };
+  const asTyped = async (url: string | undefined, command: string) => {
+    noteMoved(path.join(dataDir, 'postrider.db'), url === undefined ? mark : { ...mark, url });
+    const migrate = await runHere('migrate');
+    t.match(migrate, { code: 1, stdout: '' });
+    t.equal(migrate.stderr.trim().split('first start on PostgreSQL: ')[1], command);
+    const back = await runHere('migrate', '--back');
+    t.match(back, { code: 1, stdout: '' });
+    t.equal(back.stderr.trim().split('that it was moved to: ')[1], command);
+  };
+  await asTyped(undefined, 'postrider migrate --back --to postgres://USER:PASSWORD@HOST/DATABASE');
+  const [more, last] = [`${url}?sslmode=require&port=1`, `${url}`];
+  await asTyped(more, `postrider migrate --back --to '${more}'`);
+  await asTyped(last, `postrider migrate --back --to ${last}`);
+
+  const named = await runInThisProcess(['migrate', '--back', '--config', configFile], {
+    POSTRIDER_STORE_URL: url.replace('PASSWORD', 'secret'),
+  });
+  t.match(named, { code: 1, stderr: `(mail at 127.0.0.1:${port}: it refused the connection` });
+  t.notMatch(named.stderr, /secret/);
+  t.match(await runHere('migrate', '--back', '--force'), { code: 0, stdout: /is used again/ });
 });
 
 t.test('data folders that cannot be moved', async (t) => {

@@ -4,12 +4,13 @@ import { counted } from '../../base/counted.ts';
 import { type Answer, done, failed, wrongUsage } from '../../operator/answer.ts';
 import {
   type DataFolder,
+  type DataPlace,
   databaseProblem,
   dataFolder,
   type SqliteFolder,
   sqliteFolder,
 } from '../../operator/data-folder.ts';
-import type { MoveProgress } from '../../operator/move-database.ts';
+import type { MoveProgress, WayBack } from '../../operator/move-database.ts';
 import { type LocalContext, localCommand } from '../command.ts';
 import { type DatabaseUrl, databaseUrl, flag } from '../option.ts';
 import { ownStore, recordHere } from './data.ts';
@@ -41,21 +42,22 @@ export const migrate = localCommand({
     to: databaseUrl(
       `copy everything to this PostgreSQL database: postgres://USER:PASSWORD@HOST/DATABASE; @FILE: the URL is in FILE; env: it is in ${URL_VARIABLE}. Other users can see a password that is an argument`,
     ),
-    back: flag('undo that: use SQLite again. With the same --to; possible until the first start on PostgreSQL'),
+    back: flag(
+      'undo that: use SQLite again. With the same --to, unless store.url names it; possible until the first start on PostgreSQL',
+    ),
     force: flag('with --back: the PostgreSQL database is lost, and is not asked whether it was used'),
   },
   check({ to, back, force }) {
     if (force && !back) return '--force needs --back';
-    if (back && force && to) return 'give --to or --force, not both';
-    return back && !to && !force ? '--back needs --to, the database that it was moved to' : null;
+    return back && force && to ? 'give --to or --force, not both' : null;
   },
-  async run(context, { to, back, force }): Promise<Answer<Outcome>> {
+  async run(context, { to, back = false, force = false }): Promise<Answer<Outcome>> {
     const { config } = await context.loadConfig();
     // What is moved is in the data folder, also where the configuration names its new place already.
     const folder = to || back ? sqliteFolder(config.data.dir) : dataFolder(config);
     const url = to ? await readUrl(context, to) : null;
     if (url === undefined) return wrongUsage(`--to env: ${URL_VARIABLE} is not set`);
-    const problem = to || force ? databaseProblem(folder) : null;
+    const problem = to || back ? databaseProblem(folder) : null;
     if (problem !== null) return failed(problem);
     const own = await ownStore();
     own.refuseEmptied(folder);
@@ -63,7 +65,8 @@ export const migrate = localCommand({
     try {
       if (folder.database === null || !(to || back)) return await migrateSchema(context, folder);
       const moved = { ...folder, database: folder.database };
-      return to && url !== null && !back ? await moveTo(context, moved, { to, url }) : await goBack(moved, url);
+      if (to && url !== null && !back) return await moveTo(context, moved, { to, url });
+      return await goBack(moved, { url: url ?? configuredUrl(config), force });
     } finally {
       held.release();
     }
@@ -97,6 +100,12 @@ async function readUrl({ env }: LocalContext, to: DatabaseUrl): Promise<string |
   }
 }
 
+/** Who follows the instructions has put the address of the new database there. */
+function configuredUrl(config: DataPlace): string | null {
+  const { store } = dataFolder(config);
+  return store.driver === 'postgres' ? store.url : null;
+}
+
 async function migrateSchema(context: LocalContext, folder: DataFolder): Promise<Answer<Outcome>> {
   const own = await ownStore();
   const { backUpBeforeUpgrade } = await import('../../operator/upgrade-backup.ts');
@@ -123,9 +132,9 @@ async function moveTo(
   return done({ ...moved, kind: 'moved', file: folder.database, key, to: given });
 }
 
-async function goBack(folder: SqliteFolder, url: string | null): Promise<Answer<Outcome>> {
+async function goBack(folder: SqliteFolder, way: WayBack): Promise<Answer<Outcome>> {
   const { moveDatabaseBack } = await import('../../operator/move-database.ts');
-  const found = await moveDatabaseBack(folder, url);
+  const found = await moveDatabaseBack(folder, way);
   return done({ kind: 'back', server: found?.server ?? null, file: folder.database });
 }
 

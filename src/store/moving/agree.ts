@@ -1,7 +1,7 @@
 // Whether a copy may begin, goes on, or is there already: decided by the notes that both databases have of it.
 import { Fault } from '../../base/errors.ts';
 import type { CopyMark } from '../postgres/engine/copied-from.ts';
-import type { MovedMark } from '../sqlite/engine/moved-mark.ts';
+import { commandBack, type MovedMark } from '../sqlite/engine/moved-mark.ts';
 
 export interface BothMarks {
   /** In SQLite. */
@@ -24,7 +24,7 @@ export function agree({ moved, copied, source, server, isEmpty }: BothMarks): 'b
     return copied.state === 'copying' ? 'continue' : 'begin';
   }
   if (moved?.complete) {
-    throw refusal(`${alreadyMoved(moved)} To move it to ${server} instead, go back first: postrider migrate --back`);
+    throw refusal(`${alreadyMoved(moved)} To move it to ${server} instead, go back first: ${commandBack(moved)}`);
   }
   if (copied === null) {
     if (isEmpty) return 'begin';

@@ -58,7 +58,7 @@ export async function moveBack({
   url,
   now,
 }: Pick<Move, 'file' | 'now'> & { url: string | null }): Promise<MovedMark | null> {
-  const moved = markOf(file);
+  const moved = readMark(file);
   if (moved === null) return null;
   if (moved.complete && url !== null) {
     const target = await MoveTarget.find(parseServerAddress(url));
@@ -73,7 +73,7 @@ export async function moveBack({
   return moved;
 }
 
-function markOf(file: string): MovedMark | null {
+export function readMark(file: string): MovedMark | null {
   const source = new MoveSource(file);
   try {
     return source.mark;
@@ -138,8 +138,14 @@ class Moving {
 
   /** SQLite first: should this end between the two, the next call finds notes that don't match, and begins again. */
   async #begin(): Promise<void> {
-    const { file, now } = this.#move;
-    const mark: MovedMark = { id: randomUUID(), server: this.#server, at: now(), complete: false };
+    const { file, url, now } = this.#move;
+    const mark: MovedMark = {
+      id: randomUUID(),
+      server: this.#server,
+      url: withoutPassword(url),
+      at: now(),
+      complete: false,
+    };
     noteMoved(file, mark);
     await this.#target.begin(this.#source.tables, { id: mark.id, source: sourceName(file), at: mark.at });
   }
@@ -147,7 +153,8 @@ class Moving {
   #noteComplete(): void {
     const mark = this.#source.mark!;
     if (mark.complete) return;
-    noteMoved(this.#move.file, { id: mark.id, server: this.#server, at: this.#move.now(), complete: true });
+    const { file, url, now } = this.#move;
+    noteMoved(file, { id: mark.id, server: this.#server, url: withoutPassword(url), at: now(), complete: true });
   }
 
   async #requireSame(counts: RowCounts): Promise<void> {

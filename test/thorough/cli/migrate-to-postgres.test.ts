@@ -169,7 +169,10 @@ t.test('with a server', { skip: postgresMissing() }, async (t) => {
     t.match(moved.stdout, `postrider migrate --back --to @${urlFile}\n`);
     t.notMatch(moved.stdout, /secret/);
     const refused = await postrider.run('serve');
-    t.match(refused, { code: 1, stderr: /was moved to PostgreSQL on .*postrider migrate --back/ });
+    const typed = `postrider migrate --back --to ${url.replace('secret', 'PASSWORD')}`;
+    t.match(refused, { code: 1, stderr: /was moved to PostgreSQL on / });
+    t.match(refused.stderr, typed);
+    t.match(await postrider.run('migrate', '--back'), { code: 1, stderr: typed });
     t.match(await postrider.runHere('tenant', 'list'), { code: 1, stderr: /was moved to PostgreSQL on / });
     const back = await postrider.run('migrate', '--back', '--to', `@${urlFile}`);
     t.match(back, { code: 0, stderr: '' });

@@ -8,6 +8,8 @@ export interface MovedMark {
   id: string;
   /** Where it went, without the password. */
   server: string;
+  /** The same as a URL, with a word in place of the password; missing: an older version has made the copy. */
+  url?: string;
   at: number;
   complete: boolean;
 }
@@ -25,7 +27,13 @@ export function movedAway(db: Database.Database): string | null {
   const mark = hasMeta(db) ? movedMark(db) : null;
   if (!mark?.complete) return null;
   const day = new Date(mark.at).toISOString().slice(0, 10);
-  return `the database ${db.name} was moved to PostgreSQL on ${day}: ${mark.server}. Name that in store.url and start; to go back to SQLite, which is possible until the first start on PostgreSQL: postrider migrate --back`;
+  return `the database ${db.name} was moved to PostgreSQL on ${day}: ${mark.server}. Name that in store.url and start; to go back to SQLite, which is possible until the first start on PostgreSQL: ${commandBack(mark)}`;
+}
+
+/** What undoes the move, as it is typed. */
+export function commandBack({ url = 'postgres://USER:PASSWORD@HOST/DATABASE' }: Pick<MovedMark, 'url'>): string {
+  // An ampersand between two parameters would end the command.
+  return `postrider migrate --back --to ${/^[\w:/@%.,+=-]+$/.test(url) ? url : `'${url}'`}`;
 }
 
 /** Of a copy that is not complete: what is written from now on would be missing in it. */
