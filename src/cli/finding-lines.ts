@@ -8,7 +8,10 @@ export function linesOfFinding({ health, check, subject, message, remedy }: Find
 }
 
 function inWords(remedy: Remedy): string {
-  if ('record' in remedy) return `publish: ${remedy.record.name} ${remedy.record.type} ${remedy.record.value}`;
+  if ('record' in remedy) {
+    const { name, type, value } = remedy.record;
+    return `${remedy.beside ? 'add' : 'publish'}: ${name} ${type} ${value}`;
+  }
   if ('command' in remedy) return `run: ${remedy.command}`;
   return 'setting' in remedy ? `configure: ${remedy.setting}` : remedy.advice;
 }

@@ -3,8 +3,12 @@ import type { PlainRecord } from '../domains/needed-records.ts';
 
 export type Health = 'ok' | 'warn' | 'fail';
 
-/** The exact record to publish, or the exact command or setting. */
-export type Remedy = { record: PlainRecord } | { command: string } | { setting: string } | { advice: string };
+/** The exact record to publish, in place of the one that is there or `beside` those, or the exact command or setting. */
+export type Remedy =
+  | { record: PlainRecord; beside?: true }
+  | { command: string }
+  | { setting: string }
+  | { advice: string };
 
 export interface Finding {
   /** What was checked: `outbound port`, `reverse name`. */
@@ -39,4 +43,9 @@ export function worstOf(findings: readonly Finding[]): Health {
 /** A record to publish. TXT values longer than 255 octets are split by the DNS provider. */
 export function publish({ name, type, value }: PlainRecord): Remedy {
   return { record: { name, type, value } };
+}
+
+/** What is there is right for others. */
+export function publishBeside({ name, type, value }: PlainRecord): Remedy {
+  return { record: { name, type, value }, beside: true };
 }

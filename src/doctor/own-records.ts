@@ -1,15 +1,7 @@
 // MX, SPF and DKIM records of the service's own domains, and the record that permits DMARC reports
 // about tenants' domains to be sent to us (RFC 7489 section 7.1).
 import { getDomain } from 'tldts';
-import {
-  dkimRecord,
-  domainOfAddress,
-  mxRecord,
-  type OwnAddress,
-  type PlainRecord,
-  reportPermission,
-  spfRecord,
-} from '../domains/needed-records.ts';
+import { dkimRecord, domainOfAddress, mxRecord, type OwnAddress, reportPermission } from '../domains/needed-records.ts';
 import type { RecordVerdict } from '../domains/record-state.ts';
 import {
   anySendersPermission,
@@ -22,7 +14,8 @@ import type { DnsResult } from '../protocol/dns/dns-result.ts';
 import { findMailRoute, type MailRoute } from '../protocol/dns/mail-route.ts';
 import { spfOfAddress } from '../protocol/dns/spf-of-address.ts';
 import type { DoctorKit, DoctorSettings, StoredFacts } from './doctor-settings.ts';
-import { type Finding, fine, publish, warning, wrong } from './finding.ts';
+import { type Finding, fine, publish, publishBeside, type Remedy, warning, wrong } from './finding.ts';
+import { spfRemedy } from './spf-remedy.ts';
 
 export async function checkBounceRoute(kit: DoctorKit, addresses: readonly OwnAddress[]): Promise<Finding[]> {
   const { bouncesDomain, ehloName } = kit.settings;
@@ -46,7 +39,8 @@ function judgeBounceRoute(
   { route, hasMx, ours }: BounceRouteFacts,
 ): Finding {
   const about = { check: 'MX', subject: bouncesDomain };
-  const remedy = publish(mxRecord({ bouncesDomain, ehloName }));
+  const record = mxRecord({ bouncesDomain, ehloName });
+  const remedy = publish(record);
   switch (route.kind) {
     case 'unavailable':
       return warning(about, `couldn't be checked: ${route.reason}`);
@@ -57,7 +51,8 @@ function judgeBounceRoute(
       if (!hasMx) return warning(about, `has no MX record; bounces go to its address record instead`, remedy);
       const leadsHere = route.hosts.some(({ addresses }) => addresses.some(({ ip }) => ours.has(ip)));
       if (leadsHere) return fine(about, `points to ${names}`);
-      return warning(about, `points to ${names}, which is not a known address of this machine`, remedy);
+      // The others may be machines of the same service.
+      return warning(about, `points to ${names}, which is not a known address of this machine`, publishBeside(record));
     }
   }
 }
@@ -79,7 +74,7 @@ export async function checkSpf(kit: DoctorKit, addresses: readonly OwnAddress[])
 
 export function judgeSpf(domain: string, record: DnsResult<string>, asked: readonly SpfAnswer[]): Finding {
   const about = { check: 'SPF', subject: domain };
-  return inFinding(about, judgeOwnSpf(record, asked), spfRecord(domain, asked));
+  return inFinding(about, judgeOwnSpf(record, asked), spfRemedy(domain, record, asked));
 }
 
 export async function checkServiceDkim(kit: DoctorKit, stored: StoredFacts | null): Promise<Finding[]> {
@@ -97,13 +92,13 @@ function judgeServiceDkim(
   if (key.publicKeyB64 === null) {
     return warning(about, "the service's own key does not exist yet", { command: 'systemctl start postrider' });
   }
-  return inFinding(about, judgeOwnDkim(record, key.publicKeyB64), expected);
+  return inFinding(about, judgeOwnDkim(record, key.publicKeyB64), publish(expected));
 }
 
-function inFinding(about: Pick<Finding, 'check' | 'subject'>, verdict: RecordVerdict, expected: PlainRecord): Finding {
+function inFinding(about: Pick<Finding, 'check' | 'subject'>, verdict: RecordVerdict, remedy: Remedy): Finding {
   const { state, message } = verdict;
   if (state === 'unknown') return warning(about, message);
-  return state === 'right' ? fine(about, message) : wrong(about, message, publish(expected));
+  return state === 'right' ? fine(about, message) : wrong(about, message, remedy);
 }
 
 export async function checkReportRecord(kit: DoctorKit, stored: StoredFacts | null): Promise<Finding[]> {

@@ -6,6 +6,7 @@ import type { Resolver } from '../protocol/dns/resolver.ts';
 import { spfOfAddress } from '../protocol/dns/spf-of-address.ts';
 import type { DomainCheck } from '../store/domains.ts';
 import { checkDmarc, checkDomainRecords, type TxtLookups } from './checks.ts';
+import { extendedSpf } from './extended-spf.ts';
 import {
   type DnsNeeds,
   domainOfAddress,
@@ -58,17 +59,20 @@ export async function checkNeeded(needs: DnsNeeds, lookups: ZoneLookups): Promis
   return checked;
 }
 
-type Looked = Pick<CheckedRecord, 'state' | 'message' | 'found'>;
+type Looked = Pick<CheckedRecord, 'state' | 'message' | 'found'> & {
+  /** What is to be published, where what is there must stay in it. */
+  value?: string | null;
+};
 
 function ofDomainCheck(check: Pick<DomainCheck, 'ok' | 'reason' | 'found' | 'message'>): Looked {
   return { state: stateOfCheck(check), message: check.message, found: check.found };
 }
 
 async function checkOwn(record: NeededRecord, facts: ServiceFacts, dns: Dns): Promise<CheckedRecord> {
-  const { state, message, found } = await LOOKS[record.what](record, facts, dns);
+  const { state, message, found, value } = await LOOKS[record.what](record, facts, dns);
   // What is said of a sending domain's DMARC record is a sentence already.
   const sentence = record.what === 'DMARC' ? message : `${record.ip ?? record.name} ${message}.`;
-  return { ...record, state, message: sentence, found: found.slice(0, MAX_FOUND) };
+  return { ...record, value: value ?? record.value, state, message: sentence, found: found.slice(0, MAX_FOUND) };
 }
 
 type Look = (record: NeededRecord, facts: ServiceFacts, dns: Dns) => Promise<Looked>;
@@ -146,7 +150,10 @@ async function lookAtSpf({ name }: NeededRecord, { addresses }: ServiceFacts, dn
     ip,
     result: await spfOfAddress({ ip, domain: name, ehloName }, dns),
   }));
-  return { ...judgeOwnSpf(record, await Promise.all(asked)), found: textsOf(record) };
+  const answers = await Promise.all(asked);
+  const found = textsOf(record);
+  const refused = answers.filter(({ result }) => result.kind === 'not_pass').map(({ ip }) => ip);
+  return { ...judgeOwnSpf(record, answers), found, value: refused.length > 0 ? extendedSpf(found, refused) : null };
 }
 
 async function lookAtDkim({ name, unknown }: NeededRecord, { dkim }: ServiceFacts, dns: Dns): Promise<Looked> {

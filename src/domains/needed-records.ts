@@ -168,9 +168,13 @@ export function mxRecord({ bouncesDomain, ehloName }: Pick<ServiceFacts, 'bounce
 
 /** RFC 7208. Nothing else sends from these domains, hence `-all`. */
 export function spfRecord(domain: string, addresses: readonly Pick<OwnAddress, 'ip'>[]): PlainRecord {
-  const terms = addresses.map(({ ip }) => `${isIP(ip) === 6 ? 'ip6' : 'ip4'}:${ip}`);
+  const terms = addresses.map(({ ip }) => spfTerm(ip));
   const known = terms.length > 0 ? terms : ['ip4:YOUR.ADDRESS'];
   return { name: domain, type: 'TXT', value: ['v=spf1', ...known, '-all'].join(' ') };
+}
+
+export function spfTerm(ip: string): string {
+  return `${isIP(ip) === 6 ? 'ip6' : 'ip4'}:${ip}`;
 }
 
 /** RFC 6376 section 3.6. */

@@ -58,7 +58,7 @@ export async function startWorld(t: Test, script: PeerScript = greets): Promise<
     },
     now: () => Date.now(),
     random: () => 0,
-    resolver: createResolver({ servers: [dns.endpoint], clock: { now: () => Date.now() }, timeoutMs: patience(1000) }),
+    resolver: resolverOf(dns),
     dnsServers: [probe(dns)],
     // The machine does not have these addresses; the peer is real.
     dial: (target) => dialTcp({ ...target, ip: '127.0.0.1', localAddress: undefined }),
@@ -84,9 +84,12 @@ export async function startWorld(t: Test, script: PeerScript = greets): Promise<
 }
 
 /** Asked by itself. */
-export function probe({ endpoint }: TestDnsServer): DoctorKit['dnsServers'][number] {
-  const clock = { now: () => Date.now() };
-  return { server: endpoint, resolver: createResolver({ servers: [endpoint], clock, timeoutMs: patience(1000) }) };
+export function probe(dns: TestDnsServer): DoctorKit['dnsServers'][number] {
+  return { server: dns.endpoint, resolver: resolverOf(dns) };
+}
+
+export function resolverOf({ endpoint }: TestDnsServer): DoctorKit['resolver'] {
+  return createResolver({ servers: [endpoint], clock: { now: () => Date.now() }, timeoutMs: patience(1000) });
 }
 
 function publishAll(dns: TestDnsServer): void {

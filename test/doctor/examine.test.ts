@@ -2,13 +2,14 @@
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import t from 'tap';
+import { linesOfFinding } from '../../src/cli/finding-lines.ts';
 import { examine } from '../../src/doctor/examine.ts';
 import { worstOf } from '../../src/doctor/finding.ts';
 import { FIRST_PAIR } from '../http/test-only-certificates.ts';
 import { startDnsServer } from '../support/dns-server.ts';
 import { createTestAuthority } from '../support/test-authority.ts';
 import { testFolder } from '../support/test-folder.ts';
-import { IP4, IP6, KEY, LIST, of, probe, startWorld } from './doctor-world.ts';
+import { IP4, IP6, KEY, LIST, of, probe, resolverOf, startWorld } from './doctor-world.ts';
 
 t.test('where all is well, nothing is wrong, and mail servers hear nothing but QUIT', async (t) => {
   const { kit, heard } = await startWorld(t);
@@ -18,6 +19,27 @@ t.test('where all is well, nothing is wrong, and mail servers hear nothing but Q
   t.equal(worstOf(findings), 'warn', 'there are no certificates');
   t.same(heard, ['QUIT', 'QUIT'], 'one call for each of our addresses');
   for (const check of ['reverse name', 'outbound port']) t.equal(of(findings, check).length, 2, check);
+});
+
+t.test('the second machine of a service adds itself to the records of the first', async (t) => {
+  const { kit, dns } = await startWorld(t);
+  dns.set('first.service.test', 'A', ['192.0.2.31']);
+  dns.set('bounces.service.test', 'MX', [{ exchange: 'first.service.test', preference: 10 }]);
+  dns.set('bounces.service.test', 'TXT', ['v=spf1 ip4:192.0.2.31 -all']);
+  const findings = await examine(kit);
+  const [mx, spf] = [of(findings, 'MX')[0]!, of(findings, 'SPF')[0]!];
+  t.match(linesOfFinding(mx)[1], '-> add: bounces.service.test MX 10 mail.service.test');
+  const value = `v=spf1 ip4:192.0.2.31 ip4:${IP4} ip6:${IP6} -all`;
+  t.match(linesOfFinding(spf)[1], `-> publish: bounces.service.test TXT ${value}`);
+
+  dns.set('bounces.service.test', 'TXT', [value]);
+  dns.set('bounces.service.test', 'MX', [
+    { exchange: 'first.service.test', preference: 10 },
+    { exchange: 'mail.service.test', preference: 10 },
+  ]);
+  const resolver = resolverOf(dns); // which remembers nothing
+  const after = await examine({ ...kit, resolver });
+  for (const check of ['MX', 'SPF']) t.match(of(after, check), [{ health: 'ok' }], check);
 });
 
 t.test('each missing record is a finding with the record that mends it', async (t) => {

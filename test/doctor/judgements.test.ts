@@ -133,6 +133,52 @@ t.test('port, names, SPF, reports', async (t) => {
   t.match(judgeReportRecord('d.test', found('v=DMARC1x'), []), { health: 'warn' }, 'another word is no permission');
 });
 
+t.test('SPF: what is published for other machines stays, and receivers find one record', async (t) => {
+  const [ours, also] = ['127.0.0.32', '2001:db8::32'];
+  const judge = (records: string[], ...refused: string[]) =>
+    judgeSpf(
+      'd.test',
+      records.length === 0 ? { kind: 'no_records' as const } : found(...records),
+      (refused.length === 0 ? [ours] : refused).map((ip) => ({ ip, result: { kind: 'not_pass', result: 'fail' } })),
+    );
+  const published: [records: string[], value: string][] = [
+    [[], 'v=spf1 ip4:127.0.0.32 -all'],
+    [['google-site-verification=x'], 'v=spf1 ip4:127.0.0.32 -all'],
+    [['v=spf1 ip4:127.0.0.31 -all'], 'v=spf1 ip4:127.0.0.31 ip4:127.0.0.32 -all'],
+    [['V=SPF1  ip4:127.0.0.31 mx -all', 'other'], 'v=spf1 ip4:127.0.0.31 ip4:127.0.0.32 mx -all'],
+    [['v=spf1 -all'], 'v=spf1 ip4:127.0.0.32 -all'],
+    [['v=spf1 ip4:127.0.0.31'], 'v=spf1 ip4:127.0.0.31 ip4:127.0.0.32'],
+    [['v=spf1'], 'v=spf1 ip4:127.0.0.32'],
+    [['v=spf1 redirect=_spf.d.test'], 'v=spf1 ip4:127.0.0.32 redirect=_spf.d.test'],
+    [['v=spf1 -ip4:127.0.0.0/8 -all'], 'v=spf1 ip4:127.0.0.32 -ip4:127.0.0.0/8 -all'],
+    [['v=spf1 -all ip4:127.0.0.32'], 'v=spf1 ip4:127.0.0.32 -all'],
+  ];
+  for (const [records, value] of published) {
+    t.match(judge(records), { health: 'fail', remedy: { record: { name: 'd.test', type: 'TXT', value } } }, value);
+  }
+  t.match(judge(['v=spf1 ip4:127.0.0.31 ~all'], ours, also), {
+    message: /authorize 127\.0\.0\.32, 2001:db8::32/,
+    remedy: { record: { value: 'v=spf1 ip4:127.0.0.31 ip4:127.0.0.32 ip6:2001:db8::32 ~all' } },
+  });
+  t.match(judge(['v=spf1 ip4:127.0.0.31 -all ip4:9.9.9.9', 'v=spf1 ipv4:1.2.3.4 redirect=x.test', 'v=spf1 +all']), {
+    message: /several/,
+    remedy: {
+      advice:
+        'publish one TXT record in place of the 3 at d.test: v=spf1 ip4:127.0.0.31 ip4:127.0.0.32 include:x.test -all',
+    },
+  });
+  t.match(judge(['v=spf1 ipv4:127.0.0.31 -all']), {
+    remedy: {
+      advice:
+        'correct or remove "ipv4:127.0.0.31" in the TXT record at d.test; this machine needs ip4:127.0.0.32 in it',
+    },
+  });
+  const many = Array.from({ length: 28 }, (_, index) => `ip4:192.0.2.${100 + index}`).join(' ');
+  t.match(judge([`v=spf1 ${many} -all`]), {
+    remedy: { advice: /^add ip4:127\.0\.0\.32 to the TXT record at d\.test, and put ranges .* 4\d\d bytes/ },
+  });
+});
+
 t.test('signing: the other way is advised where it is clearly faster, and taken back where it is not', async (t) => {
   t.match(judgeSigning({ perSecond: 4221.3, other: null }), {
     health: 'ok',

@@ -135,7 +135,11 @@ async function startZone(t: Test) {
     const checked = await checkNeeded(needs, lookups);
     return checked.filter(({ state }) => state !== 'right').map(({ what, state, message }) => [what, state, message]);
   };
-  return { dns, states };
+  const values = async (wanted: string) => {
+    const checked = await checkNeeded(NEEDS, lookups);
+    return checked.filter(({ what }) => what === wanted).map(({ value }) => value);
+  };
+  return { dns, states, values };
 }
 
 function publishAll(dns: TestDnsServer): void {
@@ -186,6 +190,15 @@ t.test('each record is wrong once', async (t) => {
   t.match(await states(), [
     ['MX', 'wrong', 'bounces.service.test points to mx.other.test, which is not this machine.'],
   ]);
+});
+
+t.test("what is published for the service's other machines stays in what is to be published", async (t) => {
+  const { dns, values } = await startZone(t);
+  publishAll(dns);
+  dns.set('bounces.service.test', 'TXT', ['v=spf1 ip4:192.0.2.31 -all']);
+  const [own, included] = await values('SPF');
+  t.equal(own, `v=spf1 ip4:192.0.2.31 ip4:${IP4} ip6:${IP6} -all`);
+  t.equal(included, SPF);
 });
 
 t.test('what receivers accept is right, even where it is spelt otherwise', async (t) => {

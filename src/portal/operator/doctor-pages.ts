@@ -83,7 +83,7 @@ function findingCard({ health, check, subject, message, remedy }: Finding): Html
 function remedyOf(remedy: Remedy): Html {
   if ('record' in remedy) {
     const { name, type, value } = remedy.record;
-    return html`Publish: ${copyable(name, 'the name')} ${type} ${copyable(value, 'the value')}`;
+    return html`${remedy.beside ? 'Add' : 'Publish'}: ${copyable(name, 'the name')} ${type} ${copyable(value, 'the value')}`;
   }
   if ('command' in remedy) return html`Run: ${copyable(remedy.command, 'the command')}`;
   if ('setting' in remedy) return html`Set: ${copyable(remedy.setting, 'the setting')}`;

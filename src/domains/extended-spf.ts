@@ -1,0 +1,43 @@
+// The SPF record (RFC 7208) that authorizes our addresses beside what is published already: other machines of the service
+// may be in it, so nothing that works is taken out.
+import { isSpfRecord, parseSpfRecord } from '../protocol/dns/spf-record.ts';
+import { spfTerm } from './needed-records.ts';
+
+/** With more, an answer may not fit into 512 bytes, which some receivers don't read (RFC 7208 section 3.4). */
+export const MAX_SPF_BYTES = 450;
+
+const PLAIN_ADDRESS = /^\+?ip[46]:/i;
+const ALL = /^[+?~-]?all$/i;
+const REDIRECT = /^redirect=/i;
+
+/** Null: no such record is there. Several become one: receivers reject a domain that has more (RFC 7208 section 4.5). */
+export function extendedSpf(published: readonly string[], ips: readonly string[]): string | null {
+  const records = published.filter(isSpfRecord);
+  const [record] = records;
+  if (record === undefined) return null;
+  if (records.length === 1) return withAddresses(termsOf(record), ips);
+  // `redirect` is only read in a record without `all`, and there may be just one: `include` passes the same senders.
+  const kept = records.flatMap((text) => evaluatedTerms(text).filter((term) => !ALL.test(term)));
+  const merged = kept.map((term) => term.replace(REDIRECT, 'include:'));
+  return withAddresses([...new Set(merged), '-all'], ips);
+}
+
+function termsOf(record: string): string[] {
+  return record.split(' ').slice(1).filter(Boolean);
+}
+
+/** RFC 7208 section 5.1: nothing counts behind `all`, and no `redirect` beside it. */
+function evaluatedTerms(record: string): string[] {
+  const terms = termsOf(record).filter((term) => parseSpfRecord(`v=spf1 ${term}`).invalidTerm === null);
+  const all = terms.findIndex((term) => ALL.test(term));
+  return all < 0 ? terms : terms.slice(0, all).filter((term) => !REDIRECT.test(term));
+}
+
+/** Behind the addresses that it begins with: there, nothing that is evaluated before can reject ours. */
+function withAddresses(terms: readonly string[], ips: readonly string[]): string {
+  const added = ips.map(spfTerm);
+  const known = terms.filter((term) => !added.includes(term.toLowerCase().replace(/^\+/, '')));
+  const other = known.findIndex((term) => !PLAIN_ADDRESS.test(term));
+  const place = other < 0 ? known.length : other;
+  return ['v=spf1', ...known.slice(0, place), ...added, ...known.slice(place)].join(' ');
+}
