@@ -94,10 +94,22 @@ async function unknownCommand(cli: CliOptions, words: string[], args: string[]):
     return wrongUsage(cli, `"${words[0]}" needs a subcommand`, await helpOf(group));
   }
   const name = words.join(' ');
+  if (group.length > 0) {
+    return wrongUsage(
+      cli,
+      `unknown command "${name}"${subcommandHint(group, words)}`,
+      `postrider help ${words[0]} lists the commands.`,
+    );
+  }
   const known = [...COMMAND_NAMES, ...new Set(COMMAND_NAMES.map((each) => each.split(' ')[0]!))];
   const near = name === 'version' ? didYouMean('--version') : suggestion(name, known) || suggestion(words[0]!, known);
-  const help = group.length > 0 ? `postrider help ${words[0]}` : 'postrider help';
-  return wrongUsage(cli, `unknown command "${name}"${near}`, `${help} lists the commands.`);
+  return wrongUsage(cli, `unknown command "${name}"${near}`, 'postrider help lists the commands.');
+}
+
+/** The one that was meant, or all that there are. */
+function subcommandHint(commands: readonly string[], [group, given]: string[]): string {
+  const verbs = commands.map((command) => command.split(' ')[1]!);
+  return suggestion(given!, verbs, `${group} `) || `: ${group} has ${verbs.join(', ')}`;
 }
 
 async function runCommand(cli: CliOptions, command: Command, args: string[]): Promise<number> {

@@ -1,7 +1,13 @@
 // The daemons that share a store: who lives, what each works on, and how late it is.
+import { SECOND_MS } from '../base/clock.ts';
 import { NODE_LEASE_MS, type NodeView, type SlotView } from '../store/owners.ts';
 import type { StoreVerbs } from '../store/store.ts';
 import type { LaneNotice } from '../store/submissions.ts';
+
+/** A slot's lease when its node has let go of it. */
+const HANDED_OVER = 0;
+/** After the end of a lease: a living node looks every few seconds, and allows for clocks that differ. */
+const TAKEN_WITHIN_MS = NODE_LEASE_MS + 2 * SECOND_MS;
 
 /**
  * `draining`: it hands its slots over; `drained`: it has none left. `silent`: it has not renewed them for longer than they
@@ -27,19 +33,30 @@ export interface NodeStates {
   nodes: NodeState[];
   /** Slots that no node holds at present. */
   free: number[];
+  /** Those of them that no node is about to take: none is there that would, or it has had the time. */
+  stuck: number[];
 }
 
 type Kit = StoreVerbs<{ owners: 'listNodes' | 'listSlots' | 'readClock'; queue: 'dueLanes' }>;
 
+/** What is to be said of free slots; null: nothing. */
+export function describeFreeSlots({ free, stuck }: Pick<NodeStates, 'free' | 'stuck'>): string | null {
+  if (stuck.length > 0) return `No daemon holds the slots ${stuck.join(', ')}: the next living one takes them.`;
+  return free.length > 0
+    ? `The slots ${free.join(', ')} are being handed over: a living daemon takes them within some seconds.`
+    : null;
+}
+
 /** No nodes: one daemon works alone. */
 export async function statesOfNodes({ owners, queue }: Kit): Promise<NodeStates> {
   const [now, nodes, slots] = await Promise.all([owners.readClock(), owners.listNodes(), owners.listSlots()]);
-  if (nodes.length === 0) return { nodes: [], free: [] };
+  if (nodes.length === 0) return { nodes: [], free: [], stuck: [] };
   const due = await queue.dueLanes(slots.map(({ slot }) => slot));
-  return {
-    nodes: nodes.map((node) => stateOf(node, { slots, due, now })),
-    free: slots.filter((slot) => isFree(slot, now)).map(({ slot }) => slot),
-  };
+  const states = nodes.map((node) => stateOf(node, { slots, due, now }));
+  const free = slots.filter((slot) => isFree(slot, now));
+  const isTaken = states.some(({ standing }) => standing === 'alive');
+  const stuck = free.filter(({ leaseUntil }) => !isTaken || wasLeftLongAgo(leaseUntil, now));
+  return { nodes: states, free: free.map(({ slot }) => slot), stuck: stuck.map(({ slot }) => slot) };
 }
 
 /** Those that have not said good-bye, and that nobody has heard of. */
@@ -86,6 +103,11 @@ function standingOf(view: NodeView, held: readonly number[], now: number): NodeS
 function lifeOf({ seenAt }: NodeView, now: number): 'alive' | 'silent' | 'stopped' {
   if (seenAt === 0) return 'stopped';
   return seenAt <= now - NODE_LEASE_MS ? 'silent' : 'alive';
+}
+
+/** When a slot was handed over is not known, only when the lease of one that was not has ended. */
+function wasLeftLongAgo(leaseUntil: number | null, now: number): boolean {
+  return leaseUntil !== null && leaseUntil !== HANDED_OVER && now - leaseUntil > TAKEN_WITHIN_MS;
 }
 
 function isFree({ leaseUntil }: SlotView, now: number): boolean {

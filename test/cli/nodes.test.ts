@@ -117,3 +117,35 @@ t.test('one that is told to hand over shows that, also when it does not run', as
   t.equal(await stage.says('nodes', 'resume', 'mail-2'), 'mail-2 takes its share within some seconds.');
   t.match(await stage.runHere('nodes', 'drain', 'mail-33'), { code: 1, stderr: /did you mean mail-3\?/ });
 });
+
+t.test('slots that nobody holds are an alarm only when nobody is about to take them', async (t) => {
+  const stage = await openStage(t);
+  const stuck = /^No daemon holds the slots 3, 4: the next living one takes them\.$/m;
+  const moving = /^The slots 3, 4 are being handed over: a living daemon takes them within some seconds\.$/m;
+  await stage.add('mail-1', 0, 2);
+  await stage.add('mail-2', 0, 2);
+  t.notMatch(await stage.says('nodes', 'list'), /The slots|No daemon/);
+  await stage.json('nodes', 'drain', 'mail-2');
+  const letGo = () =>
+    stage.withStore(async ({ owners }) => {
+      await owners.letGoOfSlots((await owners.listSlots()).filter(({ node }) => node === 'mail-2'));
+    });
+  await letGo();
+  t.match(await stage.says('nodes', 'list'), moving);
+  t.notMatch(await stage.says('nodes', 'list'), /No daemon/);
+  t.match(await stage.json('nodes', 'list'), { free_slots: [3, 4], stuck_slots: [] });
+
+  await stage.add('mail-1', LONG_AGO_MS);
+  t.match(await stage.says('nodes', 'list'), /No daemon holds the slots/, 'the only one left is drained');
+
+  const dead = await openStage(t);
+  await dead.add('mail-1', 0, 2);
+  await dead.add('mail-2', LEASE_MS + 5000, 2);
+  t.match(await dead.says('nodes', 'list'), moving, 'its lease has ended a moment ago');
+  await dead.withStore(({ owners }) => {
+    const now = Date.now() - LONG_AGO_MS;
+    return owners.takeSlots({ node: 'mail-2', slots: 2, now, leaseUntil: now + LEASE_MS, endedBy: -1 });
+  });
+  t.match(await dead.says('nodes', 'list'), stuck, 'and a minute ago: somebody should have taken them');
+  t.match(await dead.json('nodes', 'list'), { free_slots: [3, 4], stuck_slots: [3, 4] });
+});

@@ -2,7 +2,13 @@
 import { SECOND_MS, toTimestamp } from '../../base/clock.ts';
 import { type Answer, done, failed } from '../../operator/answer.ts';
 import { forgetNode } from '../../operator/forget-node.ts';
-import { describeStanding, isAway, type NodeState, statesOfNodes } from '../../operator/node-states.ts';
+import {
+  describeFreeSlots,
+  describeStanding,
+  isAway,
+  type NodeState,
+  statesOfNodes,
+} from '../../operator/node-states.ts';
 import type { OperatorServices } from '../../operator/operator-services.ts';
 import { storeCommand } from '../command.ts';
 import { positional, remark, required, text } from '../option.ts';
@@ -15,10 +21,10 @@ export const nodesList = storeCommand({
   summary: 'Lists the daemons that share the database: who lives, what each works on, and how late its mail is.',
   options: {},
   async run({ store }) {
-    const { nodes, free } = await statesOfNodes(store);
-    return done({ nodes: nodes.map(shownNode), free_slots: free });
+    const { nodes, free, stuck } = await statesOfNodes(store);
+    return done({ nodes: nodes.map(shownNode), free_slots: free, stuck_slots: stuck });
   },
-  render: ({ nodes, free_slots: free }) =>
+  render: ({ nodes, free_slots: free, stuck_slots: stuck }) =>
     [
       renderTable(
         nodes,
@@ -33,8 +39,10 @@ export const nodesList = storeCommand({
         ],
         'One daemon works alone here: several share a PostgreSQL, which store.url names.',
       ),
-      ...(free.length === 0 ? [] : [`Nobody holds the slots ${free.join(', ')}: the next living node takes them.`]),
-    ].join('\n'),
+      describeFreeSlots({ free, stuck }),
+    ]
+      .filter((part) => part !== null)
+      .join('\n'),
 });
 
 export const nodesDrain = storeCommand({

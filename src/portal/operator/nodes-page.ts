@@ -3,6 +3,7 @@ import { SECOND_MS } from '../../base/clock.ts';
 import { type Html, html } from '../../http/html.ts';
 import { forgetNode } from '../../operator/forget-node.ts';
 import {
+  describeFreeSlots,
   describeStanding,
   isAway,
   type NodeStanding,
@@ -29,7 +30,9 @@ export function nodesPages(services: Services): PortalRoute[] {
 }
 
 async function show({ store }: Services, visit: Operators): Promise<PageResult> {
-  const { nodes, free } = await statesOfNodes(store);
+  const states = await statesOfNodes(store);
+  const { nodes } = states;
+  const freeSlots = describeFreeSlots(states);
   const alone = emptyState(
     'One daemon works alone',
     'Its data is in SQLite. Several share a PostgreSQL, which store.url names.',
@@ -37,7 +40,7 @@ async function show({ store }: Services, visit: Operators): Promise<PageResult> 
   const body = html`${heading('Daemons')}
 <p>Each daemon sends the mail of its slots, calls the webhooks there and takes back what returns. When one is silent for ten seconds, the others take its slots over.</p>
 ${nodes.length === 0 ? alone : nodesTable(nodes, (node) => actionOf(node, nodes, visit.formField))}
-${free.length > 0 && html`<p>Nobody holds the slots ${free.join(', ')}: the next living daemon takes them.</p>`}`;
+${freeSlots !== null && html`<p>${freeSlots}</p>`}`;
   return view({ title: 'Daemons', body });
 }
 
