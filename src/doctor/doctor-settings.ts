@@ -115,6 +115,7 @@ export interface DoctorProbes {
   diskFreeShare(folder: string): Promise<number | null>;
   /** Trusted root certificates for HTTPS, in PEM; undefined: Node's own. */
   ca: string | undefined;
+  /** Null: there is no database yet. */
   stored(): Promise<StoredFacts | null>;
   /** Messages that a restore has held. */
   held(): Promise<number>;

@@ -37,7 +37,7 @@ export function examineMachine(kit: DoctorKit, addresses: readonly OwnAddress[])
 
 export async function examine(kit: DoctorKit): Promise<Finding[]> {
   const addresses = await within('addresses', CHECK_MS, () => ownAddresses(kit)).catch(() => []);
-  const stored = await within('database', CHECK_MS, () => kit.stored()).catch(() => null);
+  const stored = await within('database', CHECK_MS, () => kit.stored()).catch((): 'unknown' => 'unknown');
   return runAll([
     ['daemon', async () => judgeDaemon(await kit.daemon(), kit.now())],
     ['resolver', () => checkResolver(kit)],

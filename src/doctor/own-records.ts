@@ -77,9 +77,17 @@ export function judgeSpf(domain: string, record: DnsResult<string>, asked: reado
   return inFinding(about, judgeOwnSpf(record, asked), spfRemedy(domain, record, asked));
 }
 
-export async function checkServiceDkim(kit: DoctorKit, stored: StoredFacts | null): Promise<Finding[]> {
-  const key = { ...kit.settings.dkim, publicKeyB64: stored?.serviceDkimKeyB64 ?? null };
-  const { name } = dkimRecord({ ...key, publicKeyB64: '' });
+/** `unknown`: the database could not be read. Null: there is none yet. */
+type Stored = StoredFacts | 'unknown' | null;
+
+export async function checkServiceDkim(kit: DoctorKit, stored: Stored): Promise<Finding[]> {
+  const { domain, selector } = kit.settings.dkim;
+  const { name } = dkimRecord({ domain, selector, publicKeyB64: '' });
+  if (stored === 'unknown') {
+    const reason = "the database, which has the service's own key, could not be read";
+    return [warning({ check: 'DKIM', subject: name }, `couldn't be checked: ${reason}`)];
+  }
+  const key = { domain, selector, publicKeyB64: stored?.serviceDkimKeyB64 ?? null };
   return [judgeServiceDkim(key, await kit.resolver.txt(name))];
 }
 
@@ -101,7 +109,7 @@ function inFinding(about: Pick<Finding, 'check' | 'subject'>, verdict: RecordVer
   return state === 'right' ? fine(about, message) : wrong(about, message, remedy);
 }
 
-export async function checkReportRecord(kit: DoctorKit, stored: StoredFacts | null): Promise<Finding[]> {
+export async function checkReportRecord(kit: DoctorKit, stored: Stored): Promise<Finding[]> {
   const { dmarcReportAddress } = kit.settings;
   const domain = domainOfAddress(dmarcReportAddress);
   const lookUp = async (sender: string) => ({
@@ -110,7 +118,8 @@ export async function checkReportRecord(kit: DoctorKit, stored: StoredFacts | nu
   });
   const wildcard = await kit.resolver.txt(anySendersPermission(domain));
   // Section 7.1: within one organizational domain no permission is needed.
-  const foreign = (stored?.sendingDomains ?? []).filter((sender) => getDomain(sender) !== getDomain(domain));
+  const senders = stored === 'unknown' ? [] : (stored?.sendingDomains ?? []);
+  const foreign = senders.filter((sender) => getDomain(sender) !== getDomain(domain));
   const single = isPermission(wildcard) ? [] : await Promise.all(foreign.map(lookUp));
   return [judgeReportRecord(domain, wildcard, single)];
 }

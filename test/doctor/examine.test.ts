@@ -3,6 +3,7 @@ import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import t from 'tap';
 import { linesOfFinding } from '../../src/cli/finding-lines.ts';
+import type { DoctorKit } from '../../src/doctor/doctor-settings.ts';
 import { examine } from '../../src/doctor/examine.ts';
 import { worstOf } from '../../src/doctor/finding.ts';
 import { FIRST_PAIR } from '../http/test-only-certificates.ts';
@@ -40,6 +41,22 @@ t.test('the second machine of a service adds itself to the records of the first'
   const resolver = resolverOf(dns); // which remembers nothing
   const after = await examine({ ...kit, resolver });
   for (const check of ['MX', 'SPF']) t.match(of(after, check), [{ health: 'ok' }], check);
+});
+
+t.test("the service's own key: not made yet, or in a database that can't be read", async (t) => {
+  const { kit } = await startWorld(t);
+  const dkim = async (stored: DoctorKit['stored']) => of(await examine({ ...kit, stored }), 'DKIM');
+  t.match(await dkim(async () => null), [
+    { health: 'warn', message: /does not exist yet/, remedy: { command: 'systemctl start postrider' } },
+  ]);
+  const refused = await dkim(() => Promise.reject(new Error('connection refused')));
+  t.match(refused, [
+    {
+      health: 'warn',
+      message: "couldn't be checked: the database, which has the service's own key, could not be read",
+    },
+  ]);
+  t.equal(refused[0]!.remedy, null);
 });
 
 t.test('each missing record is a finding with the record that mends it', async (t) => {
