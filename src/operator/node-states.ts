@@ -54,7 +54,8 @@ export async function statesOfNodes({ owners, queue }: Kit): Promise<NodeStates>
   const due = await queue.dueLanes(slots.map(({ slot }) => slot));
   const states = nodes.map((node) => stateOf(node, { slots, due, now }));
   const free = slots.filter((slot) => isFree(slot, now));
-  const isTaken = states.some(({ standing }) => standing === 'alive');
+  // One that is drained, too, while no other one is alive.
+  const isTaken = states.some(({ standing }) => !isAway(standing));
   const stuck = free.filter(({ leaseUntil }) => !isTaken || wasLeftLongAgo(leaseUntil, now));
   return { nodes: states, free: free.map(({ slot }) => slot), stuck: stuck.map(({ slot }) => slot) };
 }

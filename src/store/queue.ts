@@ -284,6 +284,8 @@ export interface OrphanStore {
   findOrphanLanes(after: number, limit: number): Promise<{ lanes: number[]; checkedUpTo: number | null }>;
   /** Parks up to `limit` waiting messages of the lane and returns them. */
   parkLane(lane: number, limit: number, reason: string): Promise<WaitingMessage[]>;
+  /** Messages that can't be sent as they are and wait for an operator; none that one has paused, or that a restore holds. */
+  countUnsendable(most: number): Promise<number>;
 }
 
 /** Below every lane's number. */

@@ -123,6 +123,7 @@ export const VERBS = {
     returnOrphans: 'mail',
     findOrphanLanes: 'read',
     parkLane: 'mail',
+    countUnsendable: 'read',
     holdUnfinished: 'write',
     countHeld: 'read',
     releaseHeld: 'mail',

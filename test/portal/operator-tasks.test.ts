@@ -3,7 +3,7 @@ import t from 'tap';
 import { type TaskFacts, tasksOf } from '../../src/portal/operator/overview-page.ts';
 
 const NOTHING: TaskFacts = {
-  ...{ tenants: [], doubts: [], pauses: [], held: 0, timers: [], human: [], silent: [] },
+  ...{ tenants: [], doubts: [], pauses: [], held: 0, unsendable: 0, timers: [], human: [], silent: [] },
   ...{ doctor: { kind: 'never' }, unstored: null, own: null },
 };
 
@@ -34,6 +34,12 @@ t.test("trouble with the service's own mail is told, with its reason", async (t)
   const [task] = tasksOf({ ...NOTHING, own });
   t.match(String(task!.what), /tenants\/019a9b70-4d10-7000-8b1e-5a2f7c9d3e11">The service’s own mail/);
   t.match(String(task!.why), /14 complaints/);
+});
+
+t.test('mail that cannot be sent as it is waits for a person', async (t) => {
+  const [task] = tasksOf({ ...NOTHING, unsendable: 2 });
+  t.match(task, { kind: 'Parked', tone: 'bad' });
+  t.match(String(task!.what), /operator\/queue">2 messages can’t be sent/);
 });
 
 t.test('mail that a restore has held waits for a person', async (t) => {

@@ -408,6 +408,7 @@ t.test('no verb reads a growing table from end to end', async (t) => {
     retryNow: (store) => store.queue.retryNow(message.id, T0),
     findWaiting: (store) => store.queue.findWaiting(message.id),
     countHeld: (store) => store.queue.countHeld(1000),
+    countUnsendable: (store) => store.queue.countUnsendable(1000),
     holdUnfinished: (store) => store.queue.holdUnfinished({ now: T0, notBefore: T0 }),
     releaseHeld: (store) => store.queue.releaseHeld({ now: T0, limit: 10 }),
     'releaseHeld of a tenant': (store) => store.queue.releaseHeld({ now: T0, limit: 10, tenantId: tenant.id }),

@@ -63,7 +63,7 @@ ${nodes.length > 0 && daemons}${certificatesTable(certificates, now)}${timersTab
 
 async function nowPart(services: OperatorServices, visit: VisitOf<'operator'>): Promise<Html> {
   const { store } = services;
-  const [open, [oldest], tenants, doubts, pauses, human, own, held, silent] = await Promise.all([
+  const [open, [oldest], tenants, doubts, pauses, human, own, held, unsendable, silent] = await Promise.all([
     store.figures.countOpenMessages(),
     store.queue.listQueue({ limit: 1 }),
     store.tenants.listTenants(),
@@ -72,6 +72,7 @@ async function nowPart(services: OperatorServices, visit: VisitOf<'operator'>): 
     store.inbound.listInbound({ kind: 'human', effect: 'kept', limit: MOST_OF_EACH }),
     ownTroubleOf(services),
     store.queue.countHeld(MOST_COUNTED),
+    store.queue.countUnsendable(MOST_COUNTED),
     silentNodes(store),
   ]);
   const intake = services.intake();
@@ -84,6 +85,7 @@ async function nowPart(services: OperatorServices, visit: VisitOf<'operator'>): 
     doctor: services.doctor.last,
     unstored: services.unstoredResults(),
     held,
+    unsendable,
     silent,
     human: human === 'unknown' ? [] : human.filter(({ receivedAt }) => receivedAt > visit.now - HUMAN_MAIL_MS),
   });
@@ -114,6 +116,8 @@ export interface TaskFacts {
   pauses: readonly QueuePause[];
   /** Messages that a restore has held. */
   held: number;
+  /** Messages that can't be sent as they are. */
+  unsendable: number;
   /** Daemons that nobody has heard of. */
   silent: readonly NodeView[];
   timers: readonly TimerStatus[];
@@ -163,6 +167,7 @@ export function tasksOf(facts: TaskFacts): Task[] {
       };
     }),
     ...heldMail(facts.held),
+    ...unsendableMail(facts.unsendable),
     ...cut(facts.pauses, '/portal/operator/queue', (pause) => {
       const what = html`<a href="${pausePath(pause)}">${pauseName(pause)}</a> is paused`;
       return { kind: 'Pause', tone: 'warn', what, why: html`by ${pause.by} since ${time(pause.at)}: ${pause.note}` };
@@ -183,10 +188,21 @@ export function tasksOf(facts: TaskFacts): Task[] {
   ];
 }
 
+function counted(count: number): string {
+  const number = count === MOST_COUNTED ? 'More than 1,000' : count.toLocaleString('en');
+  return `${number} ${count === 1 ? 'message' : 'messages'}`;
+}
+
+function unsendableMail(count: number): Task[] {
+  if (count === 0) return [];
+  const what = html`<a href="/portal/operator/queue">${counted(count)} can’t be sent</a>`;
+  const why = html`Each says why, and waits for you: send it again (<code>postrider queue retry ID</code>), or cancel it.`;
+  return [{ kind: 'Parked', tone: 'bad', what, why }];
+}
+
 function heldMail(held: number): Task[] {
   if (held === 0) return [];
-  const count = held === MOST_COUNTED ? 'More than 1,000' : held.toLocaleString('en');
-  const text = `${count} ${held === 1 ? 'message' : 'messages'} held since a restore`;
+  const text = `${counted(held)} held since a restore`;
   const what = html`<a href="/portal/operator/queue">${text}</a>`;
   const why = html`They may have been sent after the backup. To send them: <code>postrider queue release</code>`;
   return [{ kind: 'Restore', tone: 'warn', what, why }];

@@ -72,5 +72,7 @@ export const orphanCases = {
       dueAt: null,
     });
     t.strictSame(await bench.store.queue.parkLane(lane, 2, 'damaged'), []);
+    t.equal(await bench.store.queue.countUnsendable(1000), 3);
+    t.equal(await bench.store.queue.countUnsendable(2), 2, 'no more than asked for');
   },
 };

@@ -24,6 +24,7 @@ export const restoredCases = {
     t.same(await queue.holdUnfinished(TIMES), { scheduled: 1, queued: 1, sending: 1, deferred: 0 });
     t.equal(await queue.countHeld(1000), 3);
     t.equal(await queue.countHeld(2), 2, 'no more than asked for');
+    t.equal(await queue.countUnsendable(1000), 0, 'nothing is wrong with them');
     const held = { parked: true, lastReason: HELD_AFTER_RESTORE, expiresAt: TIMES.notBefore };
     t.match(await bench.message(queued.id), { ...held, state: 'queued', ambiguous: false });
     t.match(await bench.message(sending.id), { ...held, state: 'deferred', ambiguous: true, attempts: 1 });
@@ -85,5 +86,6 @@ export const restoredCases = {
     t.equal((await queue.dueLanes([1])).length, 1, 'mail accepted after a restore flows');
     t.equal((await queue.releaseHeld({ now: NOW, limit: 10 })).messages, 0);
     t.match(await bench.message(paused.id), { parked: true });
+    t.equal(await queue.countUnsendable(1000), 0, 'that was an operator');
   },
 };

@@ -430,6 +430,12 @@ async function parkLane(walk: Walk): Promise<void> {
   const parked = await store.queue.parkLane(some.lane, 1000, 'damaged');
   walk.same(parked.map(({ id }) => id).toSorted(), waiting.map(({ id }) => id).toSorted(), 'parkLane');
   for (const message of waiting) Object.assign(message, { parked: true, dueAt: null });
+  let unsendable = 0;
+  for (const one of model.messages.values()) {
+    if (!one.parked || one.finishedAt !== null) continue;
+    if ((await store.shaping.findPause({ kind: 'message', key: one.id })) === null) unsendable++;
+  }
+  walk.same(await store.queue.countUnsendable(1000), unsendable, 'countUnsendable');
 }
 
 export const messageSteps: readonly Step[] = [

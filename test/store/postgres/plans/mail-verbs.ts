@@ -141,6 +141,7 @@ export function queueVerbs({ bench, samples }: Asked): HotVerbs {
     findWaiting: () => store.queue.findWaiting(waiting[0]!),
     retryNow: () => store.queue.retryNow(parked[0]!, T0),
     countHeld: () => store.queue.countHeld(1000),
+    countUnsendable: () => store.queue.countUnsendable(1000),
     'releaseHeld of a tenant': () => store.queue.releaseHeld({ now: T0, limit: 10, tenantId: BIG_TENANT }),
     releaseHeld: () => store.queue.releaseHeld({ now: T0, limit: 10 }),
     loadShaping: () => store.shaping.loadShaping(T0),

@@ -2,12 +2,16 @@
 
 import { FIRST_SLOT } from '../../../owners.ts';
 import type { OrphanStore, SendingMark, UntriedMessage, WaitingMessage } from '../../../queue.ts';
+import { HELD_AFTER_RESTORE } from '../../../restored.ts';
 import type { LaneNotice } from '../../../submissions.ts';
 import { eachOf, only, type Steps } from '../../steps.ts';
 import type { Transaction, Work } from '../../transaction.ts';
 import { fromId, type Row, toId } from '../../values.ts';
 import { CurrentOwners } from '../nodes/owners.ts';
 import { findClaimable, laneFromRow, WAITING } from './queue.ts';
+
+/** People pause single messages one by one. */
+const MOST_PAUSES = 1000;
 
 export function orphanVerbs(db: Transaction): Work<OrphanStore> {
   return {
@@ -19,6 +23,7 @@ export function orphanVerbs(db: Transaction): Work<OrphanStore> {
     },
     findOrphanLanes: (after, limit) => findOrphanLanes(db, after, limit),
     parkLane: (lane, limit, reason) => parkLane(db, lane, { limit, reason }),
+    countUnsendable: (most) => countUnsendable(db, most),
   };
 }
 
@@ -75,6 +80,18 @@ function* findOrphanLanes(db: Transaction, after: number, limit: number) {
   const used = (yield* rows.all({ after, limit })) as { lane: number; known: number }[];
   const lanes = used.filter(({ known }) => known === 0).map(({ lane }) => lane);
   return { lanes, checkedUpTo: used.length === limit ? used.at(-1)!.lane : null };
+}
+
+/** A pause of a single message parks it as well. */
+function* countUnsendable(db: Transaction, most: number): Steps<number> {
+  const pauses = db.sql(`SELECT target FROM queue_pauses WHERE kind = 'message' ORDER BY target LIMIT +?`, 'column');
+  const paused = new Set((yield* pauses.all(MOST_PAUSES)) as string[]);
+  const parked = db.sql(
+    `SELECT m.id FROM messages m WHERE m.parked = 1 AND coalesce(m.last_reason, '') <> +? ORDER BY m.lane, m.id LIMIT +?`,
+    'column',
+  );
+  const ids = (yield* parked.all(HELD_AFTER_RESTORE, most + paused.size)) as Uint8Array[];
+  return Math.min(most, ids.filter((id) => !paused.has(fromId(id))).length);
 }
 
 function* parkLane(db: Transaction, lane: number, { limit, reason }: { limit: number; reason: string }) {
