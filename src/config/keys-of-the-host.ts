@@ -94,8 +94,8 @@ export const HOST_KEYS = {
         secret: true,
         example: 'postgres://postrider@db1.example.com,db2.example.com/postrider?sslmode=verify-full',
         doc: [
-          'The database of all daemons. Of several hosts the first is used that accepts writes. Prefer',
-          'POSTRIDER_STORE_URL or password_file to a password here.',
+          'The database of all daemons. Of several hosts the one that accepts writes is used; if several do,',
+          'the one that was promoted last. Prefer POSTRIDER_STORE_URL or password_file to a password here.',
         ],
       },
       password_file: {
