@@ -64,7 +64,8 @@ export class SlotKeeper {
   #deadline: NodeJS.Timeout | null = null;
   /** The leases ended before they were renewed. */
   #isLate = false;
-  #standsIn = false;
+  /** What the log was told of: it is drained, and whether it sends all the same. */
+  #told: 'working' | 'drained' | 'standing in' = 'working';
 
   constructor(kit: SlotKeeperKit) {
     this.#kit = kit;
@@ -127,7 +128,7 @@ export class SlotKeeper {
     const [slots, nodes] = await Promise.all([store.owners.listSlots(), store.owners.listNodes()]);
     this.#livingNodes = nodes.filter((one) => isAlive(one, node.node, now)).length;
     const share = shareOf({ node: node.node, held: this.#held, leaving: this.#leaving.size, slots, nodes, now });
-    this.#sayWhenStandingIn(share.standsIn);
+    this.#sayWhenDrained(nodes, share.standsIn);
     if (share.wanted > 0) await this.#take(share, slots, now);
     this.#leave(share.tooMany, sentAt);
     await this.#handOver(sentAt);
@@ -184,11 +185,18 @@ export class SlotKeeper {
     this.#isLate = false;
   }
 
-  #sayWhenStandingIn(standsIn: boolean): void {
-    const { log } = this.#kit;
-    if (standsIn && !this.#standsIn)
-      log.warn({}, 'this daemon is drained, and sends all the same: no other one is alive (postrider nodes resume)');
-    this.#standsIn = standsIn;
+  /** A drained daemon looks as if it did nothing for no reason. */
+  #sayWhenDrained(nodes: readonly NodeView[], standsIn: boolean): void {
+    const { node, log } = this.#kit;
+    const isDrained = nodes.some((one) => one.node === node.node && one.isDraining);
+    const drained = standsIn ? 'standing in' : 'drained';
+    const now = isDrained ? drained : 'working';
+    if (now === this.#told) return;
+    this.#told = now;
+    const until = `until postrider nodes resume ${node.node}`;
+    if (now === 'drained') log.warn({}, `this daemon is drained: it begins nothing ${until}`);
+    else if (now === 'working') log.info({}, 'this daemon is not drained any more');
+    else log.warn({}, `this daemon is drained, and sends all the same while no other one is alive, ${until}`);
   }
 
   async #take({ wanted, newSlots }: Share, before: readonly SlotView[], now: number): Promise<void> {

@@ -1,7 +1,7 @@
 // Accepts a submission: looks for a replay, validates, and passes it to the store, whose single
 // transaction decides about replay, suppression and the domain's state. `submit` resolves after the
 // commit, so an accepted call is on disk.
-import { InDoubt } from '../base/errors.ts';
+import { InDoubt, Unavailable } from '../base/errors.ts';
 import { isRefusal, type Refusal, refuse } from '../base/refusals.ts';
 import type { AcceptResult, SubmissionReceipt } from '../store/submissions.ts';
 import { acceptAndBegin } from './begin-at-once.ts';
@@ -103,8 +103,9 @@ export function createSubmission(options: SubmissionOptions): Submission {
 const IN_DOUBT =
   'It is not known whether this was queued: the database was lost while it was being stored. Repeat the call with the same ' +
   'Idempotency-Key; without one, find out whether it was queued before you send it again.';
+const UNAVAILABLE = 'The database cannot be reached right now. Nothing was queued; retry later.';
 /** A failover of the database takes some seconds. */
-const IN_DOUBT_RETRY_SECS = 10;
+const RETRY_AFTER_SECS = 10;
 
 /** Checks intake before it reads the body, so that a refused call is not parsed. */
 async function whenOpen<Body, Answer>(
@@ -118,7 +119,9 @@ async function whenOpen<Body, Answer>(
     const given = await body.read();
     return isRefusal(given) ? given : await work(given);
   } catch (error) {
-    if (error instanceof InDoubt) return { ...refuse('internal_error', IN_DOUBT), retryAfterSecs: IN_DOUBT_RETRY_SECS };
+    if (error instanceof InDoubt) return { ...refuse('internal_error', IN_DOUBT), retryAfterSecs: RETRY_AFTER_SECS };
+    if (error instanceof Unavailable)
+      return { ...refuse('internal_error', UNAVAILABLE), retryAfterSecs: RETRY_AFTER_SECS };
     // The call that runs into a fault first gets the same refusal as those after it.
     const closedByNow = refuseNew?.();
     if (closedByNow) return closedByNow;

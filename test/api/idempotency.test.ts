@@ -1,6 +1,6 @@
 // Idempotency-Key from outside: replays, calls at once, refusals in between, two tenants.
 import t from 'tap';
-import { InDoubt } from '../../src/base/errors.ts';
+import { InDoubt, Unavailable } from '../../src/base/errors.ts';
 import type { Store } from '../../src/store/store.ts';
 import { startApiHarness } from '../support/api-harness.ts';
 
@@ -9,9 +9,12 @@ let held: { arrived(): void; released: Promise<void> } | null = null;
 
 /** The store's answer to what it has accepted gets lost. */
 let isLost = false;
+/** And so does what it is asked. */
+let isAway = false;
 
 function holdable(store: Store): Store {
   const findVerifiedDomain: Store['domains']['findVerifiedDomain'] = async (...args) => {
+    if (isAway) throw new Unavailable('the database could not be used');
     held?.arrived();
     await held?.released;
     return store.domains.findVerifiedDomain(...args);
@@ -91,6 +94,14 @@ t.test('a call that may have been queued says so; one with a key finds out', asy
   });
   t.equal(lost.headers.get('retry-after'), '10');
   t.match(await send('in doubt'), { status: 202, body: { replayed: true } });
+});
+
+t.test('a call that meets no database says that nothing was queued', async (t) => {
+  isAway = true;
+  t.teardown(() => (isAway = false));
+  const refused = await api.call('POST', '/emails', { key: tenant.key, body: MAIL });
+  t.match(refused, { status: 500, body: { error: 'internal_error', message: /Nothing was queued; retry later/ } });
+  t.equal(refused.headers.get('retry-after'), '10');
 });
 
 t.test('who comes while a call is worked on waits for it, whatever it brings', async (t) => {

@@ -251,7 +251,8 @@ t.test('a node that is drained sends when no other one is left', async (t) => {
   t.strictSame(
     a.logged.filter((text) => text.startsWith('warn')),
     [
-      'warn: this daemon is drained, and sends all the same: no other one is alive (postrider nodes resume)',
+      'warn: this daemon is drained: it begins nothing until postrider nodes resume a',
+      'warn: this daemon is drained, and sends all the same while no other one is alive, until postrider nodes resume a',
       'warn: the slots of b were taken over: it was not heard of for too long',
     ],
     'and says so once',
