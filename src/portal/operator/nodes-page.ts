@@ -72,7 +72,8 @@ function actionOf(node: NodeState, all: readonly NodeState[], formField: Html): 
   const name = node.node;
   const fields = html`${formField}<input type="hidden" name="node" value="${name}">`;
   const resume = html`<form method="post" action="${NODES_PATH}/resume">${fields}<button aria-label="Resume ${name}">Resume</button></form>`;
-  return html`${node.isDrained && resume}${isAway(node.standing) && forgetForm(name, fields)}${mayDrain(node, all) && drainForm(name, fields)}`;
+  const forms = html`${node.isDrained && resume}${isAway(node.standing) && forgetForm(name, fields)}${mayDrain(node, all) && drainForm(name, fields)}`;
+  return html`<div class="row-actions">${forms}</div>`;
 }
 
 /** Not the last one that lives: nobody would send its mail. */
