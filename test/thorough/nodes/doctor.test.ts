@@ -39,7 +39,7 @@ t.test('the doctor and PostgreSQL', { skip: postgresMissing() }, async (t) => {
     const findings = await examine();
     t.match(
       findings.filter((finding) => finding.check === 'database'),
-      [{ subject: name, health: 'ok', message: /^answers, PostgreSQL \d+/ }],
+      [{ subject: name, health: 'ok', message: /^answers at 127\.0\.0\.1:\d+, PostgreSQL \d+/ }],
     );
     t.match(
       findings.find(({ check }) => check === 'commits'),
