@@ -1,6 +1,6 @@
 // A database on another machine can be away when a daemon starts: after a power cut each comes back at its own pace, and after
-// the loss of a primary somebody has to promote its standby. The start waits for it, for as long as the service manager's count
-// of failed starts begins anew; what waiting does not mend ends it at once.
+// the loss of a primary somebody has to promote its standby. The start waits for it, longer than the time over which systemd
+// counts failed starts; what waiting does not mend ends it at once.
 import { performance } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 import { MINUTE_MS, SECOND_MS } from '../base/clock.ts';

@@ -51,16 +51,15 @@ const NEVER = 0;
 
 export class SlotKeeper {
   readonly #kit: SlotKeeperKit;
+  readonly #clocks: ClockWatch;
   /** Also while a lease may be over: it is renewed as long as nobody has taken the slot. */
   readonly #held = new Map<number, Owner>();
-  readonly #clocks: ClockWatch;
   /** Slots of `#held` in which nothing new begins, and since when. */
   readonly #leaving = new Map<number, number>();
   #timer: NodeJS.Timeout | null = null;
   #ticking: Promise<void> | null = null;
   #isReplaced = false;
   #livingNodes = 1;
-
   #deadline: NodeJS.Timeout | null = null;
   /** The leases ended before they were renewed. */
   #isLate = false;

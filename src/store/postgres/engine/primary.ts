@@ -2,7 +2,7 @@
 // promoted: it accepts writes, and knows nothing of what its successor has. So all hosts are asked at the same time, and of
 // those that accept writes the one that was promoted last is taken: its timeline is the newest.
 import { performance } from 'node:perf_hooks';
-import { MINUTE_MS, SECOND_MS } from '../../../base/clock.ts';
+import { SECOND_MS } from '../../../base/clock.ts';
 import { Fault, Unavailable } from '../../../base/errors.ts';
 import { type ConnectionTerms, connectTo, type PostgresConnection } from './connection.ts';
 import { isAway, sentenceOf } from './database-fault.ts';
@@ -11,9 +11,9 @@ import { describeHost, type HostAddress, type ServerAddress } from './server-add
 /** For people: which server it is, or that another one should not be there. */
 export type OnServer = (text: string, isWarning: boolean) => void;
 
-/** Once one accepts writes. A host that does not answer by then is not waited for again for a while. */
+/** Once one accepts writes. A host that has not answered by then is asked again, and not waited for, for a while. */
 const OTHERS_MS = SECOND_MS;
-const SILENT_FOR_MS = MINUTE_MS / 2;
+const SILENT_FOR_MS = 30 * SECOND_MS;
 
 type Answer = { host: HostAddress } & ({ connection: PostgresConnection } | { error: unknown });
 type Accepted = Extract<Answer, { connection: PostgresConnection }>;
@@ -23,6 +23,8 @@ export class Primary {
   readonly #onServer: OnServer;
   /** The newest that was seen: in hexadecimal digits, always as many. */
   #timeline = '';
+  /** Of the server that is used. */
+  #usedTimeline = '';
   #host = '';
   #outdated: readonly string[] = [];
   readonly #silentUntil = new Map<HostAddress, number>();
@@ -64,19 +66,22 @@ export class Primary {
     const { hosts } = this.#address;
     const answers = new Map<HostAddress, Answer>();
     const { promise, resolve } = Promise.withResolvers<void>();
+    const askedAt = performance.now();
     let timer: NodeJS.Timeout | undefined;
     let isOver = false;
+    const giveUp = () => {
+      const until = performance.now() + SILENT_FOR_MS;
+      for (const host of hosts) if (!answers.has(host)) this.#silentUntil.set(host, until);
+      resolve();
+    };
     const take = (answer: Answer) => {
-      this.#silentUntil.delete(answer.host);
-      if (isOver) {
-        if ('connection' in answer) answer.connection.destroy();
-        return;
-      }
+      if (performance.now() - askedAt < OTHERS_MS) this.#silentUntil.delete(answer.host);
+      if (isOver) return this.#learnFrom(answer);
       answers.set(answer.host, answer);
       const missing = hosts.filter((host) => !answers.has(host));
       const isFound = [...answers.values()].some((one) => 'connection' in one);
       if (missing.length === 0 || (isFound && missing.every((host) => this.#isSilent(host)))) resolve();
-      else if (isFound) timer ??= setTimeout(resolve, OTHERS_MS);
+      else if (isFound) timer ??= setTimeout(giveUp, OTHERS_MS);
     };
     for (const host of hosts) {
       void connectTo(this.#address, host, terms).then(
@@ -87,10 +92,15 @@ export class Primary {
     return promise.then(() => {
       isOver = true;
       clearTimeout(timer);
-      const until = performance.now() + SILENT_FOR_MS;
-      for (const host of hosts) if (!answers.has(host)) this.#silentUntil.set(host, until);
       return hosts.flatMap((host) => answers.get(host) ?? []);
     });
+  }
+
+  /** Too late for this connection; should it be the newest, the next ones go there, and those that are open are outdated. */
+  #learnFrom(late: Answer): void {
+    if (!('connection' in late)) return;
+    if (late.connection.timeline > this.#timeline) this.#timeline = late.connection.timeline;
+    late.connection.destroy();
   }
 
   #isSilent(host: HostAddress): boolean {
@@ -101,8 +111,9 @@ export class Primary {
     const { database, hosts } = this.#address;
     const { timeline } = connection;
     const name = describeHost(host);
-    const isPromoted = this.#timeline !== '' && timeline > this.#timeline;
+    const isPromoted = this.#usedTimeline !== '' && timeline > this.#usedTimeline;
     this.#timeline = timeline;
+    this.#usedTimeline = timeline;
     const outdated = accepted.filter((one) => this.isOutdated(one.connection)).map((one) => describeHost(one.host));
     if (hosts.length > 1 && name !== this.#host) {
       const how = isPromoted ? ', which was promoted' : '';

@@ -7,7 +7,7 @@ import { Fault } from '../../../base/errors.ts';
 import { systemTrouble, systemWords } from '../../../base/system-words.ts';
 
 export interface ServerAddress {
-  /** In the order in which they are tried. */
+  /** Asked at the same time (primary.ts). */
   hosts: HostAddress[];
   user: string;
   /** Read for each connection from its file, which can change meanwhile. Empty: there is none. */

@@ -10,6 +10,7 @@ import { Bench } from '../../../store/conformance/harness.ts';
 import { within } from '../../../support/patience.ts';
 import { postgresMissing, startPostgres, startStandby } from '../../../support/postgres-server.ts';
 import { startTcpProxy } from '../../../support/tcp-proxy.ts';
+import { until } from '../../../support/until.ts';
 
 const TERMS = { applicationName: 'a test' };
 const noContents = () => {
@@ -85,6 +86,23 @@ t.test('with two servers', { skip: postgresMissing() }, async (t) => {
     const messages = 'SELECT count(*)::int AS count FROM postrider.messages';
     t.match((await standby.run(database, messages)).rows, [{ count: 2 }]);
     t.match((await old.run(database, messages)).rows, [{ count: 1 }]);
+  });
+
+  t.test('a promoted server that says nothing for a moment is found when it does', async (t) => {
+    const { old, standby, url, promote } = await startPair(t);
+    const proxy = await startTcpProxy(t, standby);
+    const primary = new Primary(parseServerAddress(url.replace(`:${standby.port}/`, `:${proxy.port}/`)));
+    await promote();
+    proxy.hold();
+    const early = await primary.connect(TERMS);
+    t.equal(primary.host, `127.0.0.1:${old.port}`);
+    proxy.release();
+    await until('the promoted one is used', async () => {
+      await (await primary.connect(TERMS)).end();
+      return primary.host === `127.0.0.1:${proxy.port}`;
+    });
+    t.equal(primary.isOutdated(early), true);
+    await early.end();
   });
 
   t.test('a host that says nothing is not waited for', async (t) => {
