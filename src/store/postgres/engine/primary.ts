@@ -79,7 +79,7 @@ export class Primary {
       if (isOver) return this.#learnFrom(answer);
       answers.set(answer.host, answer);
       const missing = hosts.filter((host) => !answers.has(host));
-      const isFound = [...answers.values()].some((one) => 'connection' in one);
+      const isFound = [...answers.values()].some((one) => 'connection' in one && !this.isOutdated(one.connection));
       if (missing.length === 0 || (isFound && missing.every((host) => this.#isSilent(host)))) resolve();
       else if (isFound) timer ??= setTimeout(giveUp, OTHERS_MS);
     };
