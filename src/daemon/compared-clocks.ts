@@ -2,7 +2,7 @@
 // should show the same.
 import { type Clock, SECOND_MS } from '../base/clock.ts';
 import type { Logger } from '../observe/log.ts';
-import { CLOCK_REFUSES_MS, CLOCK_WARNS_MS } from '../store/owners.ts';
+import { CLOCK_REFUSES_MS, CLOCK_WARNS_MS, clockAheadMs } from '../store/owners.ts';
 import type { StoreVerbs } from '../store/store.ts';
 
 export interface ComparedClocks {
@@ -17,12 +17,11 @@ interface ClocksKit {
   clock: Clock;
 }
 
-/** However long the answer takes: the store's was read some time between. */
 export async function compareClocks({ store, clock }: ClocksKit): Promise<ComparedClocks> {
   const before = clock.now();
   const theirs = await store.owners.readClock();
   const after = clock.now();
-  return { theirs, aheadMs: Math.max(before - theirs, 0) || Math.min(after - theirs, 0) };
+  return { theirs, aheadMs: 0 - clockAheadMs(theirs, { before, after }) };
 }
 
 export function describeDifference(aheadMs: number): string {

@@ -23,6 +23,11 @@ export const NODE_LEASE_MS = 10 * SECOND_MS;
 export const CLOCK_WARNS_MS = 0.5 * SECOND_MS;
 export const CLOCK_REFUSES_MS = 5 * SECOND_MS;
 
+/** How far the store's clock is ahead, if it was read between the two; negative: behind. As far as that leaves no doubt. */
+export function clockAheadMs(theirs: number, { before, after }: { before: number; after: number }): number {
+  return theirs > after ? theirs - after : Math.min(0, theirs - before);
+}
+
 /** The slot of work for which nobody chose one; every store has it. */
 export const FIRST_SLOT = 1;
 

@@ -1,5 +1,6 @@
 // What the server says of itself, for the doctor, on a connection of its own. Much of it is only for members of
 // pg_monitor: to others PostgreSQL shows empty fields.
+import { clockAheadMs } from '../owners.ts';
 import type { ServerFacts, ServerStandby } from '../server-facts.ts';
 import { type PostgresConnection, SCHEMA } from './engine/connection.ts';
 import { Primary } from './engine/primary.ts';
@@ -52,7 +53,7 @@ async function compareClocks(
   const before = now();
   const { now: theirs } = (await connection.sendText(CLOCK)).rows[0] as { now: number };
   const after = now();
-  return { theirs, aheadMs: theirs > after ? theirs - after : Math.min(0, theirs - before) };
+  return { theirs, aheadMs: clockAheadMs(theirs, { before, after }) };
 }
 
 interface StandbyRow {
