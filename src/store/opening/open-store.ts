@@ -42,9 +42,10 @@ export async function openDaemonStore(address: StoreAddress, listener: StoreList
   switch (address.driver) {
     case 'sqlite': {
       const { openThreadedStore } = await import('../sqlite/threaded-store.ts');
-      const { onBackgroundFault, onSchema: _, onServer: __, ...others } = listener;
+      const { onGroup, onFailedCommit, onBackgroundFault, onLost } = listener;
       const onCheckpointFault = (error: unknown) => onBackgroundFault('checkpoints', error);
-      return openThreadedStore({ file: address.file, onCheckpointFault, ...others });
+      const { file } = address;
+      return openThreadedStore({ file, onFailedCommit, onCheckpointFault, onLost, ...(onGroup && { onGroup }) });
     }
     case 'postgres': {
       const { openPostgresStore } = await import('../postgres/open.ts');
