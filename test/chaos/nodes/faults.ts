@@ -156,9 +156,14 @@ const CARRY_OUT: Record<FaultName, (machine: Machine, kit: FaultKit, fault: Faul
   lose_standby: (_machine, { cluster }) => cluster.replaceStandby(() => pause(SECONDS_MS)),
   promote: (_machine, { cluster }) => cluster.promote(),
   slow_disk: (_machine, { cluster }) => cluster.slowDisks(SLOW_SYNC_MS, () => pause(BEYOND_LEASES_MS)),
-  async step_clock({ clock }, _kit, { number }) {
+  async step_clock({ clock, daemon }, _kit, { number }) {
+    const from = daemon.lines.length;
     clock.stepTo(number % 2 === 0 ? STEP_SECONDS : -STEP_SECONDS);
     await pause(BEYOND_LEASES_MS);
+    // It compares the clocks with each renewal of its leases.
+    const isSeen = () =>
+      daemon.lines.slice(from).some(({ msg }) => /^the clock of this machine is 60/.test(String(msg)));
+    await daemon.until(isSeen, 'see that its clock has jumped');
     clock.stepTo(0);
   },
 };

@@ -1,4 +1,5 @@
-// Databases that a daemon can't use: it says in one sentence what to do, and ends. Those that fail it while it runs: it
+// Databases that a daemon can't use: it says in one sentence what to do, and ends, or waits for one that is away. Those that
+// fail it while it runs: it
 // accepts nothing that is not on disk, says no names of servers to tenants, and recovers without a restart.
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
