@@ -1,10 +1,11 @@
 // Outgoing traffic: mail to receiving servers, events to tenants' endpoints. A part of the wiring list in daemon.ts.
 import { DAY_MS, MINUTE_MS } from '../base/clock.ts';
+import { monotonicMs } from '../base/lease-end.ts';
 import type { Config } from '../config/keys.ts';
 import { sourcePool } from '../config/source-address.ts';
 import { type Delivery, type DeliveryKit, startDelivery } from '../delivery/delivery.ts';
 import type { EndWatch } from '../delivery/outcome/doubted-bounce.ts';
-import { SharedWindows } from '../delivery/shaping/shared-windows.ts';
+import { SharedLimits } from '../delivery/shaping/shared-limits.ts';
 import { shapingSettings } from '../operator/shaping-settings.ts';
 import { createResolver } from '../protocol/dns/resolver.ts';
 import { type RunningWebhooks, startWebhooks, type WebhooksKit } from '../webhooks/start-webhooks.ts';
@@ -30,7 +31,7 @@ export function openDelivery(
   endWatch: EndWatch,
 ): Promise<Delivery> {
   const { delivery, service } = config;
-  const { store, ownership, journal, clock, ids, log, identity, folder, bounceRules } = foundation;
+  const { store, ownership, nodes, journal, clock, ids, log, identity, folder, bounceRules } = foundation;
   const shaping = shapingSettings(config);
   return startDelivery({
     store,
@@ -70,7 +71,7 @@ export function openDelivery(
     },
     limits: { ...shaping.limits, lingerMs: delivery.linger },
     providers: shaping.providers,
-    shared: foundation.nodes === null ? null : new SharedWindows({ store, clock, log }),
+    shared: nodes && new SharedLimits({ store, clock, log, node: nodes.ownName, monotonicMs }),
     expiryPeriodMs: MINUTE_MS,
   });
 }

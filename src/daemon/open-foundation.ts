@@ -37,7 +37,7 @@ import { makeRoom } from '../upkeep/make-room.ts';
 import { awaitDatabase } from './await-database.ts';
 import type { Lead } from './lead-timers.ts';
 import { openMailTraces } from './open-traces.ts';
-import { takeWork, type Work } from './take-slots.ts';
+import { type Nodes, takeWork, type Work } from './take-slots.ts';
 
 export interface Foundation {
   clock: Clock;
@@ -50,8 +50,8 @@ export interface Foundation {
   journal: ResultJournal;
   /** Whether it runs a timer that only one node may run. */
   lead: Lead;
-  /** How many daemons on the same store are alive; null: there can be no other. */
-  nodes: (() => number) | null;
+  /** The daemons on the same store; null: there can be no other. */
+  nodes: Nodes | null;
   /** For pages that read many rows; starts with the first of them. */
   reads: PortalReads;
   /** Whether new mail is accepted. */
@@ -148,7 +148,7 @@ function openRates(
   opened: ClosingStack,
 ): Rates {
   if (nodes === null) return new RateLimiter(clock);
-  const rates = new SharedRates({ store, clock, log, nodes });
+  const rates = new SharedRates({ store, clock, log, nodes: nodes.living });
   opened.add(() => rates.close());
   return rates;
 }

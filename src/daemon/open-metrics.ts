@@ -68,7 +68,7 @@ async function figuresOf(
     submissionConnections: sources.door.openConnections(),
     residentBytes: sources.residentBytes(),
     sharing: nodes && {
-      nodes: nodes(),
+      nodes: nodes.living(),
       slots: ownership.slots.length,
       leaseLeftMs: ownership.lease?.leftMs ?? 0,
     },

@@ -30,8 +30,15 @@ export interface Work {
   journal: ResultJournal;
   /** Whether it runs a timer that only one node may run. */
   lead: Lead;
-  /** How many nodes live, as far as this one knows. Null: it is the only one there can be. */
-  nodes: (() => number) | null;
+  /** Null: it is the only one there can be. */
+  nodes: Nodes | null;
+}
+
+/** Those that share the store. */
+export interface Nodes {
+  ownName: string;
+  /** How many live, as far as this one knows. */
+  living(): number;
 }
 
 export async function takeWork(config: Config, kit: WorkKit, opened: ClosingStack): Promise<Work> {
@@ -46,7 +53,8 @@ export async function takeWork(config: Config, kit: WorkKit, opened: ClosingStac
   const node = config.store.node ?? os.hostname();
   const { ownership, keeper } = await shareSlots(kit, { node, spare }, opened);
   const placed = placeInSlots(store, ownership);
-  return { store: placed, ownership, journal, lead: leadByLease(store, node), nodes: () => keeper.livingNodes };
+  const nodes = { ownName: node, living: () => keeper.livingNodes };
+  return { store: placed, ownership, journal, lead: leadByLease(store, node), nodes };
 }
 
 /** The lock of the data folder makes this the only process: it takes the one slot at once, and for as long as it runs. */

@@ -49,7 +49,7 @@ import type { Providers } from './shaping/provider-limits.ts';
 import { whatPauses } from './shaping/shaping.ts';
 import type { ShapingLimits } from './shaping/shaping-memory.ts';
 import { Shaping } from './shaping/shaping-state.ts';
-import type { SharedWindows } from './shaping/shared-windows.ts';
+import type { SharedLimits } from './shaping/shared-limits.ts';
 
 export interface DeliveryKit {
   store: Pick<Store, 'queue' | 'transportSecurity' | 'sources' | 'shaping' | 'notices'> &
@@ -85,7 +85,7 @@ export interface DeliveryKit {
   /** Large receivers and their limits. */
   providers: Providers;
   /** Limits that hold over several daemons; missing or null: there is one. */
-  shared?: SharedWindows | null;
+  shared?: SharedLimits | null;
   /** The longest cool-down after the first, second, … failure to connect; missing: the retry pauses of messages. */
   coolDownStepsMs?: readonly number[];
   expiryPeriodMs: number;

@@ -50,6 +50,34 @@ export interface PortionStore {
   erasePortions(limit: number): Promise<number>;
 }
 
+/** A node wants connections to a receiver, under a limit for all nodes. */
+export interface ConnectionWish {
+  mxGroup: string;
+  node: string;
+  limit: number;
+  /** It may open so many before it has the answer, of those that it was given; no other node gets them. */
+  kept: number;
+  /** Not less than `kept`, unless it has more than it needs. */
+  wanted: number;
+  leaseMs: number;
+}
+
+export interface ConnectionShare {
+  /** It may have so many open until its lease is over. */
+  connections: number;
+  /** It should have no more than that as soon as it can: others lack the rest. */
+  goal: number;
+}
+
+export interface ConnectionStore {
+  /**
+   * What all nodes may have open is never more than the limit, as long as none keeps what it was not given. A node that wants
+   * some gets its even part of them, in turns where there are too few, and more if others want less. Who wants none has none.
+   * No group may be named twice.
+   */
+  shareConnections(wishes: readonly ConnectionWish[]): Promise<ConnectionShare[]>;
+}
+
 export interface Gate {
   key: Buffer;
   rule: ThrottleRule;

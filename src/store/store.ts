@@ -11,7 +11,7 @@ import type { DomainCheckStore, DomainRecheckStore, DomainStore } from './domain
 import type { EventStore } from './events.ts';
 import type { ChartFigureStore, FiguresStore, ServiceFigureStore, TagFigureStore } from './figures.ts';
 import type { InboundStore } from './inbound.ts';
-import type { CallBucketStore, PortionStore, ThrottleStore } from './limits.ts';
+import type { CallBucketStore, ConnectionStore, PortionStore, ThrottleStore } from './limits.ts';
 import type { Notices } from './notices.ts';
 import type { OwnerStore } from './owners.ts';
 import type { PlatformKeyStore } from './platform-keys.ts';
@@ -41,7 +41,7 @@ export interface Verbs {
   writtenMails: WrittenMails;
   queue: QueueStore & ScheduleStore & OrphanStore & RestoredMailStore;
   owners: OwnerStore;
-  limits: CallBucketStore & PortionStore & ThrottleStore;
+  limits: CallBucketStore & PortionStore & ConnectionStore & ThrottleStore;
   sources: SourceStore;
   shaping: ShapingStore;
   events: EventStore;

@@ -146,6 +146,7 @@ export const VERBS = {
     eraseFullBuckets: 'mail',
     takePortions: 'mail',
     erasePortions: 'mail',
+    shareConnections: 'mail',
     takeAttempt: 'mail',
     settleAttempt: 'mail',
     forgottenBeyond: 'read',

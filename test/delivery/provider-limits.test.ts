@@ -104,7 +104,6 @@ t.test('every mistake is named, with the provider and the key', async (t) => {
     [`[[provider]]\n${fine}ignored_in_names = ".a"\n`, /x: ignored_in_names must consist of characters out of/],
     [`[[provider]]\n${fine}alias_separator = "--"\n`, /x: alias_separator must consist of one character out of/],
     [`[[provider]]\n${fine}messages_per_minute = 1\nper = "node"\n`, /x: per is neither "address" nor "service"/],
-    [`[[provider]]\n${fine}per = "service"\n`, /x: per says for whom messages_per_minute is, which is missing/],
     [`[[provider]]\n${fine}[[provider]]\n${fine}`, /x: is defined twice/],
     ['[[provider]\n', /cannot be used/],
   ];

@@ -8,7 +8,7 @@ const NOW = Date.UTC(2026, 0, 1);
 const MINUTE = 60_000;
 
 const GROUP: GroupFacts = {
-  ...{ name: 'google', pause: null, suspension: null, ceiling: 5, open: 0, perMinute: null },
+  ...{ name: 'google', pause: null, suspension: null, ceiling: 5, open: 0, share: null, perMinute: null },
   concurrency: healthy(5),
 };
 
@@ -135,6 +135,25 @@ t.test('each reason, in a sentence, with its time and its reach', async (t) => {
     ],
     [
       { group: { ...GROUP, open: 2, concurrency: { ...healthy(5), limit: 2, reason: '421 busy' } } },
+      { code: 'connections_full', reason: /all 2 .*of 5; lowered: 421 busy/ },
+    ],
+    [
+      { group: { ...GROUP, share: 0 } },
+      {
+        code: 'connections_full',
+        reason: 'this daemon asks for its part of the 5 connections to google that all daemons share',
+      },
+    ],
+    [
+      { group: { ...GROUP, share: 2, open: 2 } },
+      {
+        code: 'connections_full',
+        reason:
+          'all 2 connections that this daemon has of the 5 connections to google that all daemons share are in use',
+      },
+    ],
+    [
+      { group: { ...GROUP, share: 3, open: 2, concurrency: { ...healthy(5), limit: 2, reason: '421 busy' } } },
       { code: 'connections_full', reason: /all 2 .*of 5; lowered: 421 busy/ },
     ],
     [{ connections: { open: 200, limit: 200 } }, { code: 'all_connections_full', reach: 'group' }],

@@ -130,6 +130,7 @@ function showGroup(group: GroupExplanation) {
     connections: group.open,
     connections_limit: group.permitted,
     connections_allowed: group.ceiling,
+    connections_of_this_daemon: group.share,
     messages_per_connection: group.messagesPerConnection,
     messages_per_minute: group.messagesPerMinute,
     per: group.perService ? 'service' : 'address',

@@ -48,8 +48,10 @@ export interface GroupExplanation extends ShapingVerdict {
   ceiling: number;
   messagesPerConnection: number;
   messagesPerMinute: number | null;
-  /** Whether all daemons together send no more than that. */
+  /** Whether the connections and the messages per minute are those of all daemons together. */
   perService: boolean;
+  /** If so: how many connections may be open here at present; null: there is one daemon. */
+  share: number | null;
   /** Lanes in its queue. */
   lanes: number;
   suspensions: Suspension[];
@@ -141,6 +143,7 @@ export class Explainer {
       messagesPerConnection,
       messagesPerMinute,
       perService,
+      share: shaping.memory.shareOf(name),
       permitted: permittedConnections(shaping.memory.group(name).concurrency),
       suspensions: shaping.memory.suspensionsNow(at).filter(({ mxGroup }) => mxGroup === name),
     };

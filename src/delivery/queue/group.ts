@@ -13,6 +13,7 @@ import { SessionHost, type SessionKit } from '../session/session-host.ts';
 import type { ShapingVerdict } from '../shaping/shaping.ts';
 import type { Shaping, ShapingOutcome } from '../shaping/shaping-state.ts';
 import type { ConnectionSlots } from './connection-slots.ts';
+import { GroupSessions } from './group-sessions.ts';
 import type { Lane } from './lane.ts';
 import { hostsKeyOf, LaneRotation, type SessionTarget, shuffleEquals, type WaitingLane } from './lane-rotation.ts';
 import { batchSize, notePace, type Pace } from './pace.ts';
@@ -70,10 +71,7 @@ export class Group {
   readonly #kit: GroupKit;
   readonly #port: GroupPort;
   readonly #turns = new LaneRotation();
-  /** All sessions, with the key of their hosts. */
-  readonly #sessions = new Map<SessionHost, string>();
-  /** The lingering sessions, with the key of their hosts. */
-  readonly #waiting = new Map<SessionHost, string>();
+  readonly #sessions = new GroupSessions();
   #starting = 0;
   /** How many claims of waiting lanes the store has not answered. */
   #claims = 0;
@@ -110,7 +108,7 @@ export class Group {
   /** Gives waiting lanes to lingering sessions, then to new ones. */
   pump(): void {
     for (let next = this.#turns.first(); next && !this.#stopped; next = this.#turns.first()) {
-      const lingering = this.#lingeringTo(next.hostsKey);
+      const lingering = this.#sessions.lingeringTo(next.hostsKey);
       const verdict = this.#verdictFor(next.lane, lingering ? 'open' : 'new');
       if (verdict.decision === 'wait') {
         if (!this.#holdBack(next, verdict)) return;
@@ -126,7 +124,7 @@ export class Group {
   waitFor(mail: Pick<Lane, 'tenantId' | 'domain'>, hosts: MailHost[]): ((messages: ClaimedMessage[]) => void) | null {
     if (this.#stopped || !this.#turns.empty || this.#claims > 0) return null;
     const hostsKey = hostsKeyOf(hosts);
-    const lingering = this.#lingeringTo(hostsKey);
+    const lingering = this.#sessions.lingeringTo(hostsKey);
     if (this.#verdictFor(mail, lingering ? 'open' : 'new').decision === 'wait' || this.#allowance(mail) < 1)
       return null;
     if (!lingering && !this.#kit.slots.take(this)) return null;
@@ -138,19 +136,24 @@ export class Group {
 
   /** Takes messages back of which no command has been sent. */
   async withdraw(messageIds: readonly string[]): Promise<ClaimedMessage[]> {
-    return (await Promise.all([...this.#sessions.keys()].map((host) => host.withdraw(messageIds)))).flat();
+    return (await Promise.all(this.#sessions.all().map((host) => host.withdraw(messageIds)))).flat();
   }
 
   /** Finishes what is on the wire; nothing more is sent until shaping allows it. */
   halt(): void {
-    for (const host of [...this.#sessions.keys()]) host.stop();
+    this.#sessions.stopAll();
     this.pump();
+  }
+
+  /** The same for those of its connections that are more than that. */
+  keepAtMost(most: number): void {
+    this.#sessions.stopAllBut(most - this.#starting);
   }
 
   stop(): void {
     this.#stopped = true;
     if (this.#alarm) clearTimeout(this.#alarm);
-    for (const host of this.#sessions.keys()) host.stop();
+    this.#sessions.stopAll();
   }
 
   /** Whether the queue moves on to the next lane: not when the whole group waits. */
@@ -164,7 +167,7 @@ export class Group {
     const timed = verdict.reasons.flatMap(({ until }) => until ?? []);
     if (timed.length > 0) this.#sleepUntil(Math.max(...timed));
     // A lingering connection is closed, so that mail for other hosts of the group can have its slot.
-    else this.#waiting.keys().next().value?.stop();
+    else this.#sessions.stopOneLingering();
     return false;
   }
 
@@ -178,11 +181,6 @@ export class Group {
     if (this.#alarm) clearTimeout(this.#alarm);
     const ms = Math.min(Math.max(1, at - this.#kit.clock.now()), MAX_SLEEP_MS);
     this.#alarm = setTimeout(() => this.pump(), ms);
-  }
-
-  #lingeringTo(hostsKey: string): SessionHost | null {
-    for (const [host, key] of this.#waiting) if (key === hostsKey) return host;
-    return null;
   }
 
   #start(next: WaitingLane): void {
@@ -212,18 +210,17 @@ export class Group {
     const host: SessionHost = new SessionHost(this.name, this.#kit.session, {
       nextBatch: (limit) => this.#nextBatch(hostsKey, limit),
       giveBack: (messages) => this.#port.giveBack(this, messages),
-      learn: (finding) => this.#learn(finding, this.#otherConnections(host, hostsKey)),
-      onConnected: () => this.#kit.shaping.connected(this.name, this.#otherConnections(null, hostsKey).working),
-      onWaiting: (waitingHost, waiting) => this.#onWaiting(waitingHost, waiting ? hostsKey : null),
+      learn: (finding) => this.#learn(finding, this.#sessions.connectedBeside(host, hostsKey)),
+      onConnected: () => this.#kit.shaping.connected(this.name, this.#sessions.connectedBeside(null, hostsKey).working),
+      onWaiting: (waitingHost, waiting) => this.#onWaiting(waitingHost, waiting),
     });
-    this.#sessions.set(host, hostsKey);
+    this.#sessions.add(host, hostsKey);
     // There may be more lanes than one session can serve.
     this.pump();
     try {
       await host.run({ hosts: shuffleEquals(hosts, this.#kit.random), source }, first);
     } finally {
       this.#sessions.delete(host);
-      this.#waiting.delete(host);
     }
   }
 
@@ -234,23 +231,9 @@ export class Group {
     return tried;
   }
 
-  /** Counted without lists: it is asked for every result. */
-  #otherConnections(host: SessionHost | null, hostsKey: string): { working: number; sameHosts: number } {
-    let [working, sameHosts] = [0, 0];
-    for (const [other, key] of this.#sessions) {
-      if (other === host || !other.connected) continue;
-      working++;
-      if (key === hostsKey) sameHosts++;
-    }
-    return { working, sameHosts };
-  }
-
-  #onWaiting(host: SessionHost, hostsKey: string | null): void {
-    if (hostsKey === null) this.#waiting.delete(host);
-    else {
-      this.#waiting.set(host, hostsKey);
-      this.pump();
-    }
+  #onWaiting(host: SessionHost, waiting: boolean): void {
+    this.#sessions.noteLingering(host, waiting);
+    if (waiting) this.pump();
   }
 
   /** The next batch for a session to these hosts; empty also if another tenant's turn comes first. */

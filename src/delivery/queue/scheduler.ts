@@ -1,8 +1,6 @@
 // Finds the MX group of each lane that is due and that shaping doesn't hold, and adds it to that group's queue.
 // Messages stay in the store: memory grows with lanes, not with messages.
-
-import type { Clock } from '../../base/clock.ts';
-import { MINUTE_MS, SECOND_MS } from '../../base/clock.ts';
+import { type Clock, MINUTE_MS, SECOND_MS } from '../../base/clock.ts';
 import { describeError } from '../../base/errors.ts';
 import { FewPerTick } from '../../base/per-tick.ts';
 import type { BounceRules } from '../../classify/classify-reply.ts';
@@ -116,6 +114,8 @@ export class Scheduler {
     this.#kit.shaping.start({
       onBlocked: (group) => this.#groups.get(group)?.halt(),
       onRoom: (group) => this.#groups.get(group)?.pump(),
+      onSurplus: (group, most) => this.#groups.get(group)?.keepAtMost(most),
+      openTo: (group) => this.#groups.get(group)?.open ?? 0,
       onTenantRoom: (tenantIds) => this.#lanes.wakeHeld(({ tenantId }) => tenantIds.has(tenantId)),
       onReleased: () => this.#wakeAll(),
     });

@@ -70,6 +70,11 @@ export class SessionHost {
     return this.#connected;
   }
 
+  /** It takes no more mail. */
+  get isEnding(): boolean {
+    return this.#ending;
+  }
+
   /**
    * Runs the session to its end. Its results are with the recorder by then, but need not be on disk: a row that
    * can't be written must not block a connection slot.

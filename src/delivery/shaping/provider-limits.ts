@@ -12,7 +12,7 @@ export interface Provider {
   connections: number;
   messagesPerConnection: number;
   messagesPerMinute: number | null;
-  /** All daemons together send no more than that; else each of them. */
+  /** The connections and the messages per minute are those of all daemons together; else of each of them. */
   perService: boolean;
   /** It hosts customers' domains, whose owners can write the texts of permanent refusals. */
   customerDomains: boolean;
@@ -119,8 +119,6 @@ function readProvider(table: ProviderTable, index: number, problems: string[]): 
   };
   const { per = 'address', messages_per_minute: perMinute } = table;
   if (per !== 'address' && per !== 'service') complain('per is neither "address" nor "service"');
-  else if (table.per !== undefined && perMinute === undefined)
-    complain('per says for whom messages_per_minute is, which is missing');
   const { reason } = table;
   if (typeof reason !== 'string' || reason.trim() === '') complain('reason is missing');
   const mx = hosts('mx');

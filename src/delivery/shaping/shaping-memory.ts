@@ -12,20 +12,20 @@ import type {
 } from '../../store/shaping.ts';
 import type { Tier } from '../../store/tenants.ts';
 import { type EarlierPause, isForgotten, shrunk } from '../outcome/suspension-length.ts';
-import { healthy, isHealthy } from './adaptive-limit.ts';
+import { healthy, isHealthy, permittedConnections } from './adaptive-limit.ts';
 import { KnownTenants } from './known-tenants.ts';
 import type { Provider, Providers } from './provider-limits.ts';
 import { SendWindow, type SentWithin } from './send-window.ts';
 import type { GroupFacts, ShapingFacts } from './shaping.ts';
 import type { SuspensionTarget } from './shaping-signs.ts';
-import type { SharedWindows } from './shared-windows.ts';
+import type { SharedLimits } from './shared-limits.ts';
 
 export interface GroupLimits {
   provider: Provider | null;
   connections: number;
   messagesPerConnection: number;
   messagesPerMinute: number | null;
-  /** Whether all daemons together send no more than that. */
+  /** Whether the connections and the messages per minute are those of all daemons together. */
   perService: boolean;
 }
 
@@ -54,8 +54,8 @@ export interface ShapingQuestion {
 export interface MemoryKit {
   limits: ShapingLimits;
   providers: Providers;
-  /** Missing or null: no other daemon shares the limits. */
-  shared?: SharedWindows | null;
+  /** Missing or null: there is one daemon. */
+  shared?: SharedLimits | null;
 }
 
 export interface GroupMemory {
@@ -81,7 +81,7 @@ export class ShapingMemory {
   readonly #lengths = new Map<string, EarlierPause>();
   readonly #groups = new Map<string, GroupMemory>();
   readonly #paces = new Map<string, SentWithin>();
-  readonly #shared: SharedWindows | null;
+  readonly #shared: SharedLimits | null;
 
   constructor({ limits, providers, shared = null }: MemoryKit, snapshot: ShapingSnapshot) {
     this.#limits = limits;
@@ -123,7 +123,7 @@ export class ShapingMemory {
       tenant: this.#tenantFacts(tenantId, now),
       domain: { name: domain, pause: this.pause('domain', domain), suspension: suspended('domain', domain) },
       sender: senderDomain === undefined ? null : suspended('sender_domain', senderDomain, tenantId),
-      group: group ? this.#groupFacts(group, now) : null,
+      group: group ? this.#groupFacts(group, connections === null ? 'open' : 'new', now) : null,
       sourceAddress,
       source: suspended('source', sourceAddress ?? ''),
       connections,
@@ -134,7 +134,7 @@ export class ShapingMemory {
     const known = this.#groups.get(name);
     if (known) return known;
     const { connections, messagesPerMinute, perService } = this.limitsOf(name);
-    const shared = perService ? this.#shared?.ofGroup(name) : null;
+    const shared = perService ? this.#shared?.windows.ofGroup(name) : null;
     const window = messagesPerMinute === null ? null : (shared ?? new SendWindow(MINUTE_MS));
     const made = { concurrency: healthy(connections), window, answeredAt: 0, deliveredAt: 0, pace: { ms: null } };
     this.#groups.set(name, made);
@@ -222,7 +222,7 @@ export class ShapingMemory {
   paceOf(tenantId: string): SentWithin {
     const known = this.#paces.get(tenantId);
     if (known) return known;
-    const window = this.#shared?.ofTenant(tenantId) ?? new SendWindow(HOUR_MS);
+    const window = this.#shared?.windows.ofTenant(tenantId) ?? new SendWindow(HOUR_MS);
     this.#paces.set(tenantId, window);
     return window;
   }
@@ -254,13 +254,22 @@ export class ShapingMemory {
     return { status, statusReason, pause, pace };
   }
 
-  #groupFacts({ name, open }: { name: string; open: number }, now: number): GroupFacts {
+  /** How many connections to the group may be open here, of those that all daemons share; null: they are its own. */
+  shareOf(name: string): number | null {
+    return this.#shared && this.limitsOf(name).perService ? this.#shared.connections.most(name) : null;
+  }
+
+  #groupFacts({ name, open }: { name: string; open: number }, connection: 'new' | 'open', now: number): GroupFacts {
     const { concurrency, window } = this.group(name);
     const { connections: ceiling, messagesPerMinute: limit } = this.limitsOf(name);
     const perMinute =
       window && limit !== null ? { limit, sent: window.used(now), freeAt: window.freeAt(limit, now) } : null;
     const suspension = this.suspension({ mxGroup: name, scope: 'group', subject: '', tenantId: null });
-    return { name, pause: this.pause('group', name), suspension, concurrency, ceiling, open, perMinute };
+    const permitted = permittedConnections(concurrency);
+    const share = this.shareOf(name);
+    if (share !== null && connection === 'new' && open < permitted)
+      this.#shared?.connections.need(name, { open, permitted, limit: ceiling });
+    return { name, pause: this.pause('group', name), suspension, concurrency, ceiling, open, share, perMinute };
   }
 }
 

@@ -16,8 +16,10 @@ import { Reservations } from './reservations.ts';
 import { decideShaping, type ShapingVerdict, whatPauses } from './shaping.ts';
 import { type GroupLimits, type ShapingLimits, ShapingMemory, type ShapingQuestion } from './shaping-memory.ts';
 import { type OtherConnections, readSigns, suspensionTarget } from './shaping-signs.ts';
+import type { ConnectionListener } from './shared-connections.ts';
 import { OthersHolds } from './shared-holds.ts';
-import type { RoomListener, SharedWindows } from './shared-windows.ts';
+import type { SharedLimits } from './shared-limits.ts';
+import type { RoomListener } from './shared-windows.ts';
 
 export interface ShapingKit {
   store: Pick<Store, 'shaping'> & StoreVerbs<{ tenants: 'getTenant' }>;
@@ -28,12 +30,12 @@ export interface ShapingKit {
   limits: ShapingLimits;
   /** The retry pauses of single messages: no group cools down for longer. */
   retryStepsMs: readonly number[];
-  /** Missing or null: no other daemon shares the limits. */
-  shared?: SharedWindows | null;
+  /** Missing or null: there is one daemon. */
+  shared?: SharedLimits | null;
 }
 
 /** The scheduler. */
-export interface ShapingListener extends RoomListener {
+export interface ShapingListener extends RoomListener, ConnectionListener {
   /** The group must stop now. */
   onBlocked(group: string): void;
   /** A hold was ended by an operator, or a tenant was changed. */
@@ -69,9 +71,10 @@ const MAX_NOTED_DOMAINS = 20_000;
  * shaping.ts decides; this class connects them. Three things change the facts: outcomes of attempts (`learn`: connection
  * limit, pauses, what was sent), operators (`paused`, `released`), and time. A change applies at once and is stored right
  * after, so a restart loses a moment at most; what was sent within the hour is stored every five seconds, or counted in
- * the store, where several daemons share the limits (shared-windows.ts). The scheduler gets notifications: `onBlocked`, a
- * group must stop now; `onRoom` and `onTenantRoom`, there is room again; `onReleased`, a hold was ended, so everything held
- * asks again. The end of a pause needs none: its time is known.
+ * the store, where several daemons share the limits (shared-windows.ts, shared-connections.ts). The scheduler gets
+ * notifications: `onBlocked`, a group must stop now; `onSurplus`, it has too many connections; `onRoom` and `onTenantRoom`,
+ * there is room again; `onReleased`, a hold was ended, so everything held asks again. The end of a pause needs none: its time
+ * is known.
  */
 export class Shaping {
   readonly memory: ShapingMemory;
@@ -95,7 +98,7 @@ export class Shaping {
 
   start(listener: ShapingListener): void {
     this.#listener = listener;
-    this.#kit.shared?.listen(listener);
+    this.#kit.shared?.start(listener);
     this.#saver = setInterval(() => this.#keep(), KEEP_EVERY_MS);
   }
 

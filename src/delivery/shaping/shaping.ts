@@ -66,6 +66,8 @@ export interface GroupFacts {
   /** Its connections without adaptive limits. */
   ceiling: number;
   open: number;
+  /** All daemons share the connections: so many may be open here. Null: they are this one's own. */
+  share: number | null;
   perMinute: { limit: number; sent: number; freeAt: number } | null;
 }
 
@@ -194,7 +196,7 @@ function inactive({ status, statusReason }: TenantFacts): ShapingReason | null {
   return { code: 'tenant_not_active', reach: 'lane', reason, until: null };
 }
 
-/** Where several daemons share a limit. */
+/** Where all daemons share a limit. */
 const ASKS = 'this daemon asks for its part of';
 
 function paced({ pace }: TenantFacts, now: number): ShapingReason | null {
@@ -225,14 +227,22 @@ function usedUp({ name, perMinute }: GroupFacts, now: number): ShapingReason | n
 }
 
 function connectionsLeft(group: GroupFacts, all: { open: number; limit: number }): Reasons {
-  const { name, concurrency, ceiling, open } = group;
-  const permitted = permittedConnections(concurrency);
-  const lowered = permitted < ceiling ? ` (of ${ceiling}; lowered: ${concurrency.reason})` : '';
-  const which = permitted === 1 ? `the one connection to ${name} is` : `all ${permitted} connections to ${name} are`;
-  const full = `${which} in use${lowered}`;
+  const { concurrency, open, share } = group;
+  const permitted = Math.min(permittedConnections(concurrency), share ?? Number.POSITIVE_INFINITY);
+  const full = () => whatIsFull(group, permitted);
   const allFull = `all ${all.limit} connections of the service are in use (delivery.connections)`;
   return [
-    open < permitted ? null : { code: 'connections_full', reach: 'group', reason: full, until: null },
+    open < permitted ? null : { code: 'connections_full', reach: 'group', reason: full(), until: null },
     all.open < all.limit ? null : { code: 'all_connections_full', reach: 'group', reason: allFull, until: null },
   ];
+}
+
+function whatIsFull({ name, concurrency, ceiling, share }: GroupFacts, permitted: number): string {
+  const ofAll = `${counted(ceiling, 'connection')} to ${name} that all daemons share`;
+  if (share === 0) return `${ASKS} the ${ofAll}`;
+  const which = permitted === 1 ? 'the one connection' : `all ${permitted} connections`;
+  const areUsed = permitted === 1 ? 'is in use' : 'are in use';
+  if (share !== null && share === permitted) return `${which} that this daemon has of the ${ofAll} ${areUsed}`;
+  const lowered = permitted < ceiling ? ` (of ${ceiling}; lowered: ${concurrency.reason})` : '';
+  return `${which} to ${name} ${areUsed}${lowered}`;
 }

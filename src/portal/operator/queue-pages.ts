@@ -126,8 +126,12 @@ function counted(number: number, what: string): string {
   return `${number.toLocaleString('en')} ${what}${number === 1 ? '' : 's'}`;
 }
 
-function limitText({ open, permitted, ceiling }: GroupExplanation): string {
-  return permitted < ceiling ? `${open} of ${permitted} (lowered from ${ceiling})` : `${open} of ${permitted}`;
+function limitText({ open, permitted, ceiling, share }: GroupExplanation): string {
+  const of = `${open} of ${permitted}`;
+  const lowered = permitted < ceiling ? [`lowered from ${ceiling}`] : [];
+  const shared = share === null ? [] : [`for all daemons, ${share} of them for this one at present`];
+  const notes = [...lowered, ...shared];
+  return notes.length > 0 ? `${of} (${notes.join('; ')})` : of;
 }
 
 function whyText(why: GroupExplanation | null, sums: QueueGroupSums | null): HtmlPart {

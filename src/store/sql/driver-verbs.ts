@@ -22,6 +22,7 @@ import { inboundRefusalVerbs } from './verbs/inbound/inbound-refusals.ts';
 import { inboundTrialVerbs } from './verbs/inbound/inbound-trials.ts';
 import { inboundViewVerbs } from './verbs/inbound/inbound-views.ts';
 import { callBucketVerbs } from './verbs/limits/call-buckets.ts';
+import { connectionVerbs } from './verbs/limits/connections.ts';
 import { portionVerbs } from './verbs/limits/portions.ts';
 import { throttleVerbs } from './verbs/limits/throttles.ts';
 import { eventVerbs } from './verbs/message/events.ts';
@@ -77,7 +78,7 @@ export function driverVerbs(db: Connection): DriverVerbs {
       restoredMailVerbs(db),
     ),
     owners: mergeVerbs(slotVerbs(db), nodeVerbs(db)),
-    limits: mergeVerbs(callBucketVerbs(db), portionVerbs(db), throttleVerbs(db)),
+    limits: mergeVerbs(callBucketVerbs(db), portionVerbs(db), connectionVerbs(db), throttleVerbs(db)),
     sources: sourceVerbs(db),
     shaping: mergeVerbs(shapingVerbs(db), pauseVerbs(db), targetVerbs(db)),
     events: eventVerbs(db),

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { Test } from 'tap';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../src/base/clock.ts';
 import type { ThrottleRule } from '../../../src/base/throttle-rule.ts';
-import type { Gate, PortionWish } from '../../../src/store/limits.ts';
+import type { ConnectionWish, Gate, PortionWish } from '../../../src/store/limits.ts';
 import { type Bench, T0 } from './harness.ts';
 
 const RULE: ThrottleRule = {
@@ -85,6 +85,46 @@ export const limitCases = {
     while ((await limits.erasePortions(10)) === 0);
     t.equal(await limits.erasePortions(10), 0);
     t.equal((await limits.takePortions([WISH]))[0]!.taken, 8, 'the other one is as it was');
+  },
+
+  'connections are given by need, and each node has its even part': async (t: Test, bench: Bench) => {
+    const { limits } = bench.store;
+    const share = async (node: string, kept: number, wanted: number, change: Partial<ConnectionWish> = {}) => {
+      const wish = { mxGroup: 'google', node, limit: 10, kept, wanted, leaseMs: HOUR_MS, ...change };
+      const [{ connections, goal }] = (await limits.shareConnections([wish])) as [
+        { connections: number; goal: number },
+      ];
+      return [connections, goal];
+    };
+    t.strictSame(await share('a', 0, 3), [3, 3], 'all that it wants');
+    t.strictSame(await share('a', 3, 99), [10, 10], 'or that there is');
+    t.strictSame(await share('b', 0, 4), [0, 4], 'what the other one has, it keeps');
+    t.strictSame(await share('a', 10, 99), [10, 6], 'but is told to give some back');
+    t.strictSame(await share('b', 0, 4), [0, 4]);
+    t.strictSame(await share('a', 8, 99), [8, 6], 'as far as it can');
+    t.strictSame(await share('b', 0, 4), [2, 4]);
+    t.strictSame(await share('a', 6, 99), [6, 6]);
+    t.strictSame(await share('b', 2, 99), [4, 5], 'no more than its even part');
+    t.strictSame(await share('c', 0, 99, { mxGroup: 'yahoo' }), [10, 10], 'each group has its own');
+    t.strictSame(await share('a', 0, 0), [0, 0]);
+    t.strictSame(await share('b', 4, 99), [10, 10], 'who wants none leaves all to the others');
+    t.strictSame(await share('b', 9, 99, { limit: 5 }), [9, 5], 'a limit that was lowered');
+    t.strictSame(await limits.shareConnections([]), []);
+  },
+
+  'connections come back when their lease is over': async (t: Test, bench: Bench) => {
+    const { limits } = bench.store;
+    const wish = { mxGroup: 'short', node: 'a', limit: 2, kept: 0, wanted: 2, leaseMs: 60 };
+    const other = { ...wish, node: 'b', leaseMs: HOUR_MS };
+    await limits.shareConnections([wish]);
+    while ((await limits.shareConnections([other]))[0]!.connections < 2);
+    t.strictSame(await limits.shareConnections([wish]), [{ connections: 0, goal: 1 }]);
+    const both = [other, { ...other, mxGroup: 'long' }].map((one) => ({ ...one, kept: 1, wanted: 1 }));
+    t.strictSame(
+      (await limits.shareConnections(both)).map(({ connections }) => connections),
+      [1, 1],
+      'in the order of the question',
+    );
   },
 
   'some attempts are free, then each waits longer': async (t: Test, bench: Bench) => {

@@ -190,6 +190,19 @@ export const rivalAccountCases = {
     t.strictSame(countAnswers(portions.map(({ granted }) => granted)), { 3: 12, 2: 2, 0: 2 });
   }),
 
+  'no more connections are given than there are': rivals(async (t, bench, handles) => {
+    const groups = [`group ${bench.id()}`, `group ${bench.id()}`];
+    const wish = { limit: 10, kept: 0, wanted: 4, leaseMs: DAY_MS };
+    const wishes = (at: number) =>
+      (at % 2 ? groups : groups.toReversed()).map((mxGroup) => ({ ...wish, mxGroup, node: `node ${at}` }));
+    const shares = (await atOnce(handles, 8, ({ limits }, at) => limits.shareConnections(wishes(at)))).flat();
+    t.equal(
+      shares.reduce((sum, { connections }) => sum + connections, 0),
+      20,
+      shares.map(({ connections }) => connections).join(' '),
+    );
+  }),
+
   'a timer has one leader': rivals(async (t, bench, handles) => {
     const name = bench.id();
     const lead = (now: number) =>

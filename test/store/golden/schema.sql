@@ -585,6 +585,15 @@ CREATE INDEX sessions_expiry ON sessions (expires_at);
 
 CREATE INDEX sessions_of_user ON sessions (user_id, id);
 
+CREATE TABLE shared_connections (
+ mx_group TEXT NOT NULL,
+ node TEXT NOT NULL,
+ connections INTEGER NOT NULL,
+ wanted INTEGER NOT NULL,
+ lease_until INTEGER NOT NULL,
+ PRIMARY KEY (mx_group, node)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE sign_ups (
  tenant_id BLOB PRIMARY KEY REFERENCES tenants (id) ON DELETE CASCADE,
  user_id BLOB NOT NULL REFERENCES users (id) ON DELETE CASCADE,

@@ -480,6 +480,13 @@ async function limits(walk: Walk): Promise<void> {
   const wish = { subject: 'walk', limit: 3, spanMs: HOUR_MS, wanted: 5, returned: 3 };
   walk.same((await limits.takePortions([wish]))[0]!.granted, 3, 'takePortions');
   walk.same(await limits.erasePortions(10), 0, 'erasePortions');
+  const need = { mxGroup: 'walk', node: 'one', limit: 3, kept: 0, wanted: 5, leaseMs: HOUR_MS };
+  walk.same(await limits.shareConnections([need]), [{ connections: 3, goal: 3 }], 'shareConnections');
+  walk.same(
+    await limits.shareConnections([{ ...need, wanted: 0 }]),
+    [{ connections: 0, goal: 0 }],
+    'and gave them back',
+  );
 }
 
 export const otherSteps: readonly Step[] = [

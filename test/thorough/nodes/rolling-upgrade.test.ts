@@ -139,7 +139,7 @@ async function startOldNodes(t: Test, names: [string, ...string[]]): Promise<Upg
     version: NEW,
     migrations: { [`${NEWEST}-upgrade.sql`]: MIGRATION },
   });
-  const world = await startNodes(t, names, SETTINGS, { root: oldRoot });
+  const world = await startNodes(t, names, SETTINGS, { launch: { root: oldRoot } });
   const { dns, nodes } = world;
   const { postrider, daemon } = nodes[0]!;
   const sender = await registerSender({ dns, postrider }, daemon);

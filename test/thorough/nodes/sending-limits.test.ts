@@ -1,8 +1,10 @@
-// Limits on sending hold over two daemons: the messages of a tenant's tier per hour, and those to a provider per minute.
+// Limits on sending hold over two daemons: the messages of a tenant's tier per hour, and those to a provider per minute and
+// over all connections.
 import fs from 'node:fs';
 import path from 'node:path';
 import t from 'tap';
 import { MINUTE_MS } from '../../../src/base/clock.ts';
+import type { ReceivedMail } from '../../support/mail-sink.ts';
 import { startNodes, type TestNode } from '../../support/nodes.ts';
 import { postgresMissing } from '../../support/postgres-server.ts';
 import { testFolder } from '../../support/test-folder.ts';
@@ -11,12 +13,11 @@ import { registerSender, send } from '../../support/world.ts';
 
 const PER_HOUR = 20;
 const PER_MINUTE = 15;
-const PROVIDER = `[[provider]]
+const shared = (connections: number) => `[[provider]]
 id = "receiver"
 mx = ["receiver.test"]
-connections = 2
-messages_per_connection = 10
-messages_per_minute = ${PER_MINUTE}
+connections = ${connections}
+messages_per_connection = 100
 per = "service"
 reason = "the test"
 `;
@@ -65,7 +66,7 @@ t.test('what a tenant may send per hour is for both daemons together', { skip },
 
 t.test('messages per minute to a provider can be for both daemons together', { skip }, async (t) => {
   const file = path.join(testFolder(t), 'providers.toml');
-  fs.writeFileSync(file, PROVIDER);
+  fs.writeFileSync(file, `${shared(2)}messages_per_minute = ${PER_MINUTE}\n`);
   const { dns, sink, nodes } = await startNodes(t, ['a', 'b'], { delivery: { provider_limits_file: file } });
   const a = nodes[0]!;
   const sender = await registerSender({ dns, postrider: a.postrider }, a.daemon);
@@ -86,4 +87,40 @@ t.test('messages per minute to a provider can be for both daemons together', { s
   t.ok(arrived <= most, `${arrived} in ${minutes} minutes, at most ${most}`);
   const { groups } = await a.postrider.json('queue', 'list', '--group', 'receiver');
   t.match(groups, [{ group: 'receiver', messages_per_minute: PER_MINUTE, per: 'service' }]);
+});
+
+t.test('connections to a provider can be shared by both daemons', { skip }, async (t) => {
+  const file = path.join(testFolder(t), 'providers.toml');
+  fs.writeFileSync(file, shared(3));
+  const settings = { delivery: { provider_limits_file: file } };
+  const replies: (() => void)[] = [];
+  const onMail = ({ to }: ReceivedMail) =>
+    to.startsWith('bob') ? null : new Promise<null>((reply) => replies.push(() => reply(null)));
+  const { dns, sink, nodes } = await startNodes(t, ['a', 'b'], settings, { sink: { onMail } });
+  const [a, b] = [nodes[0]!, nodes[1]!];
+  const sender = await registerSender({ dns, postrider: a.postrider }, a.daemon);
+  let sent = 0;
+  const mailOfA = () => send(a.daemon, sender, `ann${sent++}@receiver.test`);
+  for (let at = 0; at < 6; at++) await mailOfA();
+  await until('all of the connections are one daemon’s', () => replies.length === 3);
+  const id = (await send(b.daemon, sender, 'bob@receiver.test'))[0]!;
+  const asks = /^this daemon asks for its part of the 3 connections to receiver that all daemons share$/;
+  await until('the other one says why its mail waits', async () => {
+    return (await whyWaits(b, id)).some(({ code, reason }) => code === 'connections_full' && asks.test(reason));
+  });
+  const { groups } = await a.postrider.json('queue', 'list', '--group', 'receiver');
+  t.match(groups, [{ connections: 3, per: 'service' }]);
+
+  // However much mail the first one has: what it sends is replied to one by one, until the other one has its turn.
+  const hasArrived = () => sink.mails.some(({ to }) => to.startsWith('bob'));
+  await until('the other one has its part', async () => {
+    await mailOfA();
+    replies.shift()?.();
+    return hasArrived();
+  });
+  await until('all of it has gone', async () => {
+    for (const reply of replies.splice(0)) reply();
+    return sink.mails.length === sent + 1;
+  });
+  t.ok(sink.connections.most <= 3, `${sink.connections.most} connections at one time`);
 });

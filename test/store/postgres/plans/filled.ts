@@ -145,6 +145,8 @@ const othersSql = (count: number) => `
   INSERT INTO call_buckets (key, full_at) SELECT ${MD5("'bucket ' || n")}, ${T0} + n FROM generate_series(0, ${count - 1}) n;
   INSERT INTO sent_portions (subject, gone_at, messages)
     SELECT 'tenant ' || n / 10, ${T0} + n % 10 * 60000, 10 FROM generate_series(0, ${count - 1}) n;
+  INSERT INTO shared_connections (mx_group, node, connections, wanted, lease_until)
+    SELECT 'mx' || n || '.test', '${QUIET_NODE}', 3, 3, ${T0} + n FROM generate_series(0, ${count - 1}) n;
   INSERT INTO chart_figures (tenant_id, hour, provider, accepted)
     SELECT ${MD5(`'tenant ' || n % ${SENDING_TENANTS}`)}, ${Math.floor(BEGIN / 3_600_000)} + n / ${SENDING_TENANTS * 4},
       'mx' || n / ${SENDING_TENANTS} % 4 || '.test', 10 FROM generate_series(0, ${4 * count - 1}) n;

@@ -44,6 +44,11 @@ export function acceptVerbs({ bench, samples }: Asked): HotVerbs {
         { subject: 'tenant 7', limit: 1e9, spanMs: HOUR_MS, wanted: 5, returned: 1 },
         { subject: 'group 8', limit: 1e9, spanMs: HOUR_MS, wanted: 5, returned: 0 },
       ]),
+    shareConnections: () =>
+      store.limits.shareConnections([
+        { mxGroup: 'mx7.test', node: 'test', limit: 9, kept: 0, wanted: 5, leaseMs: HOUR_MS },
+        { mxGroup: 'mx8.test', node: 'test', limit: 9, kept: 0, wanted: 0, leaseMs: HOUR_MS },
+      ]),
     takeAttempt: () => store.limits.takeAttempt([gate('one')], T0),
     cancel: async () => {
       const [id] = samples.scheduled;
