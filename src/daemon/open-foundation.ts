@@ -157,12 +157,10 @@ function openWatched(
   address: StoreAddress,
   { log, intake, metrics }: Pick<Foundation, 'log' | 'intake' | 'metrics'>,
 ): Promise<Store> {
-  const tell = (text: string, isWarning: boolean) => (isWarning ? log.warn({}, text) : log.info({}, text));
   return openDaemonStore(address, {
     ...(metrics && { onGroup: (group) => metrics.committed(group) }),
     onFailedCommit: (error) => intake.commitFailed(error),
-    onSchema: tell,
-    onServer: tell,
+    tell: (text, isWarning) => (isWarning ? log.warn({}, text) : log.info({}, text)),
     onBackgroundFault: (work, error) => log.error({ error }, `${work}: ${describeError(error)}`),
     // In-flight writes may or may not have committed; recovery decides at the next start. Callers that wait for one get
     // the error first, so that results of deliveries go to their journal.

@@ -30,7 +30,7 @@ export interface DataPlace {
 
 export function dataFolder({ data: { dir }, store }: DataPlace): DataFolder {
   const folder = sqliteFolder(dir);
-  return store.url === null ? folder : Object.assign(folder, inPostgres(store.url, store.password_file));
+  return store.url === null ? folder : Object.assign(folder, inPostgres(dir, store.url, store.password_file));
 }
 
 /** With its database in it. */
@@ -51,9 +51,14 @@ export function sqliteFolder(dir: string): SqliteFolder {
   };
 }
 
-function inPostgres(url: string, passwordFile: string | null): Pick<DataFolder, 'database' | 'store' | 'storeName'> {
-  const more = url.includes('?') ? '&' : '?';
-  const whole = passwordFile === null ? url : `${url}${more}password_file=${encodeURIComponent(passwordFile)}`;
+function inPostgres(
+  dir: string,
+  url: string,
+  passwordFile: string | null,
+): Pick<DataFolder, 'database' | 'store' | 'storeName'> {
+  const own = new URLSearchParams({ server_note: path.join(dir, 'server.json') });
+  if (passwordFile !== null) own.set('password_file', passwordFile);
+  const whole = `${url}${url.includes('?') ? '&' : '?'}${own.toString()}`;
   const storeName = url.replace(/\/\/[^@/]*@/, '//').replace(/\?.*/, '');
   return { database: null, store: { driver: 'postgres', url: whole }, storeName };
 }

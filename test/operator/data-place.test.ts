@@ -16,7 +16,7 @@ t.test('in PostgreSQL, with a password that no message names', async (t) => {
   const folder = dataFolder({ data: DATA, store: { url, password_file: passwordFile } });
   t.strictSame(folder.store, {
     driver: 'postgres',
-    url: 'postgres://postrider@db1,db2/mail?sslmode=require&password_file=%2Fetc%2Fpostrider%2Fpass%20word',
+    url: `${url}&server_note=%2Fvar%2Flib%2Fpostrider%2Fserver.json&password_file=%2Fetc%2Fpostrider%2Fpass+word`,
   });
   t.equal(folder.storeName, 'postgres://db1,db2/mail');
   t.equal(folder.database, null);

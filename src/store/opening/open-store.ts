@@ -31,10 +31,8 @@ export interface StoreListener {
   onBackgroundFault(work: string, error: unknown): void;
   /** The store can't be used any more: calls without an answer may or may not have been committed. */
   onLost(error: unknown): void;
-  /** Of a store that several daemons share: what the start made of its schema. */
-  onSchema?(text: string, isWarning: boolean): void;
-  /** Of a store on several servers: which of them is used, and what is wrong with the others. */
-  onServer?(text: string, isWarning: boolean): void;
+  /** For the log, of a database on servers: what the start made of its schema, and which server is used. */
+  tell?(text: string, isWarning: boolean): void;
 }
 
 /** For the daemon: its main thread never waits for the disk. */
@@ -49,14 +47,13 @@ export async function openDaemonStore(address: StoreAddress, listener: StoreList
     }
     case 'postgres': {
       const { openPostgresStore } = await import('../postgres/open.ts');
-      const { onBackgroundFault, onGroup, onFailedCommit, onSchema, onServer } = listener;
+      const { onBackgroundFault, onGroup, onFailedCommit, tell } = listener;
       const onNoticeFault = (error: unknown) => onBackgroundFault('notices to other nodes', error);
       return openPostgresStore({
         url: address.url,
         onFailedCommit,
         onNoticeFault,
-        ...(onSchema && { onSchema }),
-        ...(onServer && { onServer }),
+        ...(tell && { tell }),
         ...(onGroup && { onGroup }),
       });
     }

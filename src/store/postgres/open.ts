@@ -6,9 +6,9 @@ import type { Steps } from '../sql/steps.ts';
 import type { Store } from '../store.ts';
 import { ConfigCache } from './engine/config-cache.ts';
 import type { ConnectionTerms } from './engine/connection.ts';
-import { migrate, type OnSchema } from './engine/migrations.ts';
+import { migrate } from './engine/migrations.ts';
 import { PostgresNotices } from './engine/notices.ts';
-import { type OnServer, Primary } from './engine/primary.ts';
+import { Primary, type Tell } from './engine/primary.ts';
 import { ReadPool } from './engine/read-pool.ts';
 import { parseServerAddress } from './engine/server-address.ts';
 import { Session } from './engine/session.ts';
@@ -21,8 +21,7 @@ export interface PostgresOptions extends WritingOptions, WaveOptions {
   url: string;
   /** Notices to or from other nodes do not get through, and are tried again. */
   onNoticeFault?(error: unknown): void;
-  onSchema?: OnSchema;
-  onServer?: OnServer;
+  tell?: Tell;
   /** How long the server may not answer what writes; tests are less patient. */
   silenceMs?: number;
 }
@@ -37,14 +36,13 @@ interface Running {
 export async function openPostgresStore({
   url,
   onNoticeFault,
-  onSchema,
-  onServer,
+  tell,
   silenceMs,
   ...options
 }: PostgresOptions): Promise<Store> {
   const address = parseServerAddress(url);
-  await migrate(address, onSchema);
-  const primary = new Primary(address, onServer);
+  await migrate(address, tell);
+  const primary = new Primary(address, { tell, isNoted: true });
   const terms = (what: string): ConnectionTerms => ({ applicationName: `postrider-${what}` });
   const cache = new ConfigCache();
   const pool = new ReadPool({ primary, terms: terms('reads'), cache });

@@ -140,11 +140,11 @@ t.test('in a database', { skip: postgresMissing() }, async (t) => {
     const due = { migrations: [{ version: 999, name: '0999-region.sql', sql }], usableFrom: 1 };
     const said: string[] = [];
     const tried = Promise.withResolvers<void>();
-    const onSchema = (text: string) => {
+    const tell = (text: string) => {
       said.push(text);
       tried.resolve();
     };
-    const applied = applyMigrations(connection, due, { currentVersion: async () => newestSchema(), onSchema });
+    const applied = applyMigrations(connection, due, { currentVersion: async () => newestSchema(), tell });
     await tried.promise;
     // Between two tries, or behind one: never for longer than a daemon waits.
     for (let looks = 0; looks < 20; looks++) await server.run(name, 'SELECT count(*) FROM postrider.tenants');

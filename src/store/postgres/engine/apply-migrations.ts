@@ -32,14 +32,14 @@ export interface DueMigrations {
 
 interface Applying {
   currentVersion(): Promise<number>;
-  onSchema(text: string, isWarning: boolean): void;
+  tell(text: string, isWarning: boolean): void;
 }
 
 /** Returns the names of those that it has applied. */
 export async function applyMigrations(
   connection: PostgresConnection,
   due: DueMigrations,
-  { currentVersion, onSchema }: Applying,
+  { currentVersion, tell }: Applying,
 ): Promise<string[]> {
   const startedAt = performance.now();
   let remindAt = startedAt;
@@ -53,7 +53,7 @@ export async function applyMigrations(
       if (now - startedAt >= GIVE_UP_MS)
         throw new Fault(`the database could not be migrated: ${WAITS}`, { cause: error });
       if (now >= remindAt) {
-        onSchema(WAITS, true);
+        tell(WAITS, true);
         remindAt = now + REMIND_MS;
       }
     }

@@ -8,6 +8,7 @@ import { CopyIn } from './copy-in.ts';
 import { isConnectionLost } from './database-fault.ts';
 import { Prepared, type PreparedResult, type Shapes } from './prepared.ts';
 import { type HostAddress, isSocketFolder, type ServerAddress } from './server-address.ts';
+import type { ServerNote } from './server-note.ts';
 import type { Statement } from './statements.ts';
 import { restoreText, TYPES, toParameter } from './values.ts';
 
@@ -57,7 +58,7 @@ export class PostgresConnection {
   readonly #client: Client;
   readonly #socket: Socket;
   readonly #silenceMs: number;
-  #timeline = '';
+  #server: ServerNote = { system: '', timeline: '' };
   #unanswered = 0;
   #silence: NodeJS.Timeout | undefined;
   #lost: unknown = null;
@@ -83,18 +84,28 @@ export class PostgresConnection {
 
   /** Before anything else is asked: whether this is a server to work on. */
   async greet(): Promise<void> {
-    const { rows } = await this.sendText(`SELECT pg_is_in_recovery() AS standby,
+    const facts = this.sendText(`SELECT pg_is_in_recovery() AS standby,
       current_setting('server_version_num')::int / 10000 AS version, current_setting('server_encoding') AS encoding,
       CASE WHEN NOT pg_is_in_recovery() THEN left(pg_walfile_name(pg_current_wal_lsn()), 8) END AS timeline`);
+    // Some hosts of databases keep this from their users.
+    const identity = this.sendText('SELECT system_identifier::text AS system FROM pg_control_system()').catch(
+      () => null,
+    );
+    const [{ rows }, named] = await Promise.all([facts, identity]);
     const { standby, version, encoding, timeline } = rows[0] as Record<string, string | number>;
+    const { system = '' } = (named?.rows[0] ?? {}) as { system?: string };
     if (standby) throw new Unavailable('it is a standby, and not the primary');
     requireServer(Number(version), String(encoding));
-    this.#timeline = String(timeline);
+    this.#server = { system, timeline: String(timeline) };
   }
 
-  /** Grows with each promotion of a standby: transaction IDs are only comparable within one. */
+  get server(): ServerNote {
+    return this.#server;
+  }
+
+  /** Transaction IDs are only comparable within one. */
   get timeline(): string {
-    return this.#timeline;
+    return this.#server.timeline;
   }
 
   get isLost(): boolean {

@@ -6,7 +6,7 @@ import { applyMigrations } from './apply-migrations.ts';
 import { type PostgresConnection, SCHEMA } from './connection.ts';
 import { beginUse, readCopyMark, refuseUnfinishedCopy } from './copied-from.ts';
 import { codeOf, sentenceOf } from './database-fault.ts';
-import { connect } from './primary.ts';
+import { connect, type Tell } from './primary.ts';
 import { describeServer, type ServerAddress } from './server-address.ts';
 
 const FOLDER = new URL('../../../../schema/postgres/', import.meta.url);
@@ -24,20 +24,17 @@ export function newestSchema(): number {
   return knownMigrations().at(-1)!.version;
 }
 
-/** What the log says of the schema. */
-export type OnSchema = (text: string, isWarning: boolean) => void;
-
 /**
  * Brings the database up to date before it is written; refuses one that another program has made, or a newer Postrider that
  * this one can't work beside, and an unfinished copy. Returns what it applied.
  */
-export async function migrate(address: ServerAddress, onSchema: OnSchema = () => {}): Promise<string[]> {
+export async function migrate(address: ServerAddress, tell: Tell = () => {}): Promise<string[]> {
   const connection = await connect(address, { applicationName: 'postrider-migration', patient: true });
   try {
     const { version, by } = await compatibleSchema(connection, address);
     if (version > 0) refuseUnfinishedCopy(await readCopyMark(connection), address);
-    const applied = version > newestSchema() ? [] : await bringUpToDate(connection, address, onSchema);
-    if (version > newestSchema()) onSchema(besideNewer(version, by), true);
+    const applied = version > newestSchema() ? [] : await bringUpToDate(connection, address, tell);
+    if (version > newestSchema()) tell(besideNewer(version, by), true);
     await beginUse(connection, address);
     return applied;
   } catch (error) {
@@ -51,7 +48,7 @@ export async function migrate(address: ServerAddress, onSchema: OnSchema = () =>
 export async function bringUpToDate(
   connection: PostgresConnection,
   address: ServerAddress,
-  onSchema: OnSchema = () => {},
+  tell: Tell = () => {},
 ): Promise<string[]> {
   const found = await compatibleSchema(connection, address);
   const newest = newestSchema();
@@ -60,8 +57,8 @@ export async function bringUpToDate(
   const currentVersion = async () => (await compatibleSchema(connection, address)).version;
   try {
     const due = { migrations: knownMigrations(), usableFrom: USABLE_FROM };
-    const applied = await applyMigrations(connection, due, { currentVersion, onSchema });
-    if (applied.length > 0) onSchema(`the database was migrated to schema ${newest}: ${applied.join(', ')}`, false);
+    const applied = await applyMigrations(connection, due, { currentVersion, tell });
+    if (applied.length > 0) tell(`the database was migrated to schema ${newest}: ${applied.join(', ')}`, false);
     return applied;
   } catch (error) {
     throw migrationFault(error, address);

@@ -4,12 +4,20 @@
 import { performance } from 'node:perf_hooks';
 import { SECOND_MS } from '../../../base/clock.ts';
 import { Fault, Unavailable } from '../../../base/errors.ts';
+import { systemWords } from '../../../base/system-words.ts';
 import { type ConnectionTerms, connectTo, type PostgresConnection } from './connection.ts';
 import { isAway, sentenceOf } from './database-fault.ts';
 import { describeHost, type HostAddress, type ServerAddress } from './server-address.ts';
+import { readServerNote, type ServerNote, writeServerNote } from './server-note.ts';
 
-/** For people: which server it is, or that another one should not be there. */
-export type OnServer = (text: string, isWarning: boolean) => void;
+/** What the log says of the database. */
+export type Tell = (text: string, isWarning: boolean) => void;
+
+export interface PrimaryOptions {
+  tell?: Tell | undefined;
+  /** Notes which server it is, where the address says. */
+  isNoted?: boolean;
+}
 
 /** Once one accepts writes. A host that has not answered by then is asked again, and not waited for, for a while. */
 const OTHERS_MS = SECOND_MS;
@@ -20,18 +28,21 @@ type Accepted = Extract<Answer, { connection: PostgresConnection }>;
 
 export class Primary {
   readonly #address: ServerAddress;
-  readonly #onServer: OnServer;
-  /** The newest that was seen: in hexadecimal digits, always as many. */
-  #timeline = '';
+  readonly #tell: Tell;
+  readonly #isNoted: boolean;
+  /** The newest that was seen, by this process or before it. */
+  #newest: ServerNote | null;
   /** Of the server that is used. */
   #usedTimeline = '';
   #host = '';
   #outdated: readonly string[] = [];
   readonly #silentUntil = new Map<HostAddress, number>();
 
-  constructor(address: ServerAddress, onServer: OnServer = () => {}) {
+  constructor(address: ServerAddress, { tell = () => {}, isNoted = false }: PrimaryOptions = {}) {
     this.#address = address;
-    this.#onServer = onServer;
+    this.#tell = tell;
+    this.#isNoted = isNoted;
+    this.#newest = address.noteFile === null ? null : readServerNote(address.noteFile);
   }
 
   /** Where it was found last. */
@@ -45,8 +56,8 @@ export class Primary {
   }
 
   /** Whether a server was promoted since: what it has, the one behind this connection does not know. */
-  isOutdated(connection: PostgresConnection): boolean {
-    return connection.timeline < this.#timeline;
+  isOutdated({ server: { system, timeline } }: PostgresConnection): boolean {
+    return this.#newest !== null && system === this.#newest.system && timeline < this.#newest.timeline;
   }
 
   async connect(terms: ConnectionTerms): Promise<PostgresConnection> {
@@ -99,7 +110,8 @@ export class Primary {
   /** Too late for this connection; should it be the newest, the next ones go there, and those that are open are outdated. */
   #learnFrom(late: Answer): void {
     if (!('connection' in late)) return;
-    if (late.connection.timeline > this.#timeline) this.#timeline = late.connection.timeline;
+    const { server } = late.connection;
+    if (server.system === this.#newest?.system && server.timeline > this.#newest.timeline) this.#newest = server;
     late.connection.destroy();
   }
 
@@ -112,24 +124,39 @@ export class Primary {
     const { timeline } = connection;
     const name = describeHost(host);
     const isPromoted = this.#usedTimeline !== '' && timeline > this.#usedTimeline;
-    this.#timeline = timeline;
+    this.#newest = connection.server;
     this.#usedTimeline = timeline;
     const outdated = accepted.filter((one) => this.isOutdated(one.connection)).map((one) => describeHost(one.host));
     if (hosts.length > 1 && name !== this.#host) {
       const how = isPromoted ? ', which was promoted' : '';
-      this.#onServer(`the database ${database} is used at ${name}${how}`, false);
+      this.#tell(`the database ${database} is used at ${name}${how}`, false);
     }
     for (const one of outdated.filter((known) => !this.#outdated.includes(known)))
-      this.#onServer(warningOf(one, name), true);
+      this.#tell(warningOf(one, name), true);
     this.#host = name;
     this.#outdated = outdated;
+    this.#keepNote(connection.server);
+  }
+
+  #keepNote(server: ServerNote): void {
+    const { noteFile } = this.#address;
+    if (noteFile === null || !this.#isNoted) return;
+    const known = readServerNote(noteFile);
+    if (known?.system === server.system && known.timeline === server.timeline) return;
+    try {
+      writeServerNote(noteFile, server);
+    } catch (error) {
+      this.#tell(`which server is used could not be noted in ${noteFile}: ${systemWords(error)}`, true);
+    }
   }
 
   #noneOf(answers: readonly Answer[]): Fault {
-    const { database } = this.#address;
+    const { database, noteFile } = this.#address;
+    const ifLost =
+      noteFile === null ? '' : `. If that one is lost for good, stop all daemons, remove ${noteFile} of each`;
+    const old = `it was the primary before another one was promoted, which must be started${ifLost}`;
     const problems = answers.map((answer) => {
-      const problem =
-        'error' in answer ? sentenceOf(answer.error) : 'it was the primary before another one was promoted';
+      const problem = 'error' in answer ? sentenceOf(answer.error) : old;
       return `${database} at ${describeHost(answer.host)}: ${problem}`;
     });
     const errors = answers.flatMap((answer) => ('error' in answer ? [answer.error] : []));

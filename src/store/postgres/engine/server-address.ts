@@ -15,6 +15,8 @@ export interface ServerAddress {
   database: string;
   /** Null: in clear text. `optional`: in clear text if the server has no TLS. */
   tls: { options: ConnectionOptions; optional: boolean } | null;
+  /** Where it is noted which server was used last (server-note.ts); null: nowhere. */
+  noteFile: string | null;
 }
 
 export interface HostAddress {
@@ -25,8 +27,11 @@ export interface HostAddress {
 
 const DEFAULT_PORT = 5432;
 const SHAPE = /^postgres(?:ql)?:\/\/(?:([^:@/]*)(?::([^@/]*))?@)?([^@/?]*)\/([^/?]*)(?:\?(.*))?$/;
-/** All but the last are libpq's; that one is `store.password_file`. */
-const PARAMETERS = ['host', 'port', 'sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'password_file'] as const;
+/** libpq's, then `store.password_file` and a file in the data folder. */
+const PARAMETERS = [
+  ...(['host', 'port', 'sslmode', 'sslrootcert', 'sslcert', 'sslkey'] as const),
+  ...(['password_file', 'server_note'] as const),
+] as const;
 const SSL_MODES = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full'] as const;
 
 type Parameters = Partial<Record<(typeof PARAMETERS)[number], string>>;
@@ -47,6 +52,7 @@ export function parseServerAddress(url: string): ServerAddress {
     password: passwordOf(password, parameters.password_file),
     database: decode(database),
     tls: parseTls(parameters),
+    noteFile: parameters.server_note ?? null,
   };
 }
 

@@ -1,8 +1,11 @@
 // Two servers of store.url accept writes: a standby was promoted, and the primary before it came back as it was. All that a
 // daemon does goes to the one that was promoted.
+import fs from 'node:fs';
+import path from 'node:path';
 import t, { type Test } from 'tap';
 import { connect, Primary } from '../../../../src/store/postgres/engine/primary.ts';
 import { parseServerAddress } from '../../../../src/store/postgres/engine/server-address.ts';
+import { readServerNote } from '../../../../src/store/postgres/engine/server-note.ts';
 import { openPostgresStore } from '../../../../src/store/postgres/open.ts';
 import { openPostgresCourierReads } from '../../../../src/store/postgres/reads.ts';
 import { readServerFacts } from '../../../../src/store/postgres/server-facts.ts';
@@ -10,12 +13,19 @@ import { Bench } from '../../../store/conformance/harness.ts';
 import { within } from '../../../support/patience.ts';
 import { postgresMissing, startPostgres, startStandby } from '../../../support/postgres-server.ts';
 import { startTcpProxy } from '../../../support/tcp-proxy.ts';
+import { testFolder } from '../../../support/test-folder.ts';
 import { until } from '../../../support/until.ts';
 
 const TERMS = { applicationName: 'a test' };
 const noContents = () => {
   throw new Error('not opened by this test');
 };
+
+/** As a daemon does from its start to its end. */
+async function use(url: string): Promise<void> {
+  const store = await openPostgresStore({ url });
+  await store.figures.countOpenMessages().finally(() => store.close());
+}
 
 /** A primary and a standby that has all of it, both among the hosts of one address. */
 async function startPair(t: Test) {
@@ -39,7 +49,7 @@ t.test('with two servers', { skip: postgresMissing() }, async (t) => {
   t.test('the one that was promoted last is taken, and the log warns of the other', async (t) => {
     const { old, standby, url, names, promote } = await startPair(t);
     const told: [string, boolean][] = [];
-    const primary = new Primary(parseServerAddress(url), (text, isWarning) => told.push([text, isWarning]));
+    const primary = new Primary(parseServerAddress(url), { tell: (text, isWarning) => told.push([text, isWarning]) });
     const before = await primary.connect(TERMS);
     t.equal(primary.host, names.old);
     await promote();
@@ -60,6 +70,43 @@ t.test('with two servers', { skip: postgresMissing() }, async (t) => {
     t.equal((await connect(parseServerAddress(url), TERMS)).isLost, false, 'whoever has not seen the other takes it');
     const why = new RegExp(`at ${names.old}: it was the primary before another one was promoted`);
     await t.rejects(primary.connect(TERMS), { name: 'Fault', detail: why });
+    await old.stop();
+  });
+
+  t.test('a start while only the old one answers does not take it, if a daemon has used the other', async (t) => {
+    const { old, standby, database, url, promote } = await startPair(t);
+    const noteFile = path.join(testFolder(t), 'server.json');
+    const noted = `${url}?${new URLSearchParams({ server_note: noteFile }).toString()}`;
+    await use(noted);
+    t.match(readServerNote(noteFile), { timeline: '00000001' });
+    await promote();
+    await use(noted);
+    const note = readServerNote(noteFile);
+    t.match(note, { timeline: '00000002' });
+    await standby.die();
+    const why = new RegExp(
+      `at 127.0.0.1:${old.port}: it was the primary before another one was promoted, which must be started. ` +
+        `If that one is lost for good, stop all daemons, remove ${noteFile} of each`,
+    );
+    await t.rejects(use(noted), { name: 'Fault', detail: why });
+    await t.rejects(connect(parseServerAddress(noted), TERMS), { name: 'Fault', detail: why }, 'nor does a command');
+    t.strictSame(readServerNote(noteFile), note);
+
+    fs.rmSync(noteFile);
+    await use(noted);
+    t.match(readServerNote(noteFile), { timeline: '00000001' }, 'as its operator says');
+    fs.writeFileSync(noteFile, JSON.stringify({ system: '1', timeline: '00000009' }));
+    await use(noted);
+    t.match(readServerNote(noteFile), { system: note!.system, timeline: '00000001' }, 'another database has its own');
+    fs.writeFileSync(noteFile, '{');
+    await old.run(database, 'REVOKE EXECUTE ON FUNCTION pg_control_system() FROM PUBLIC; CREATE ROLE clerk LOGIN');
+    await old.run(
+      database,
+      'GRANT ALL ON SCHEMA postrider TO clerk; GRANT ALL ON ALL TABLES IN SCHEMA postrider TO clerk',
+    );
+    const connection = await new Primary(parseServerAddress(old.url(database, 'clerk'))).connect(TERMS);
+    t.strictSame(connection.server, { system: '', timeline: '00000001' }, 'who may not know which it is');
+    await connection.end();
     await old.stop();
   });
 
