@@ -1,5 +1,7 @@
 // migrate: the database to this version's schema, or to PostgreSQL and back. All of it needs the data folder for itself.
+
 import path from 'node:path';
+import { asTyped } from '../../base/as-typed.ts';
 import { counted } from '../../base/counted.ts';
 import { type Answer, done, failed, wrongUsage } from '../../operator/answer.ts';
 import {
@@ -165,6 +167,6 @@ What to do next:
 3. Start the daemon.
 
 Until the first start, or the first command that uses the new database, the way back is:
-postrider migrate --back --to ${to}
+postrider migrate --back --to ${asTyped(to)}
 After that PostgreSQL is ahead of ${file}, which is not used any more. Keep it until you are sure, then delete it: it contains mail and keys.`;
 }

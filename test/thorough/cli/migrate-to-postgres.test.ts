@@ -177,6 +177,10 @@ t.test('with a server', { skip: postgresMissing() }, async (t) => {
     const back = await postrider.run('migrate', '--back', '--to', `@${urlFile}`);
     t.match(back, { code: 0, stderr: '' });
     t.ok(new Examples().match(shownBelow('migrate --back', differences), back.stdout.trim()), back.stdout);
+    const two = `${url}?sslmode=disable&port=${server.port}`;
+    const again = await postrider.run('migrate', '--to', two);
+    t.match(again.stdout, `postrider migrate --back --to '${two.replace('secret', 'PASSWORD')}'\n`);
+    t.match(await postrider.run('migrate', '--back', '--to', two), { code: 0, stderr: '' });
     const daemon = await postrider.serve();
     await daemon.stop();
   });

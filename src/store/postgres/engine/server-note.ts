@@ -21,6 +21,6 @@ export function readServerNote(file: string): ServerNote | null {
 
 export function writeServerNote(file: string, note: ServerNote): void {
   const made = `${file}.${process.pid}`;
-  fs.writeFileSync(made, `${JSON.stringify(note)}\n`, { mode: 0o600 });
+  fs.writeFileSync(made, `${JSON.stringify(note)}\n`, { mode: 0o644 });
   fs.renameSync(made, file);
 }

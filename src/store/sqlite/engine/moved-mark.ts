@@ -1,7 +1,9 @@
 // The note in a SQLite database that it was copied to PostgreSQL. While the copy is unfinished, the database can be used as
 // ever: whoever opens it for writing removes the note, and the copy begins from the start the next time. Once the copy is
 // complete, the database is refused, or mail would be accepted that PostgreSQL doesn't have.
+
 import Database from 'better-sqlite3';
+import { asTyped } from '../../../base/as-typed.ts';
 
 export interface MovedMark {
   /** Of this copy; PostgreSQL has the same one. */
@@ -32,8 +34,7 @@ export function movedAway(db: Database.Database): string | null {
 
 /** What undoes the move, as it is typed. */
 export function commandBack({ url = 'postgres://USER:PASSWORD@HOST/DATABASE' }: Pick<MovedMark, 'url'>): string {
-  // An ampersand between two parameters would end the command.
-  return `postrider migrate --back --to ${/^[\w:/@%.,+=-]+$/.test(url) ? url : `'${url}'`}`;
+  return `postrider migrate --back --to ${asTyped(url)}`;
 }
 
 /** Of a copy that is not complete: what is written from now on would be missing in it. */
