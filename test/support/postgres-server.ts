@@ -53,7 +53,7 @@ export function postgresMissing(): string | false {
   return programFolder() === null ? `${VERSIONS_FOLDER} has no PostgreSQL: install postgresql-15` : false;
 }
 
-function programFolder(): string | null {
+export function programFolder(): string | null {
   const versions = fs.existsSync(VERSIONS_FOLDER) ? fs.readdirSync(VERSIONS_FOLDER) : [];
   const newest = versions.sort((a, b) => Number(b) - Number(a)).find((version) => Number(version) >= 15);
   return newest === undefined ? null : path.join(VERSIONS_FOLDER, newest, 'bin');
@@ -87,7 +87,7 @@ export async function startPostgres(
     const copy = path.join(dataFolder, name);
     fs.copyFileSync(file, copy);
     fs.chmodSync(copy, 0o600);
-    if (IS_ROOT) fs.chownSync(copy, ...userIds());
+    giveToServer(copy);
   }
   return runPostgres(t, { folder, dataFolder }, how);
 }
@@ -115,7 +115,7 @@ interface Folders {
 
 function makeFolders(parent?: string): Folders {
   const folder = makeServerFolder('postgres', parent);
-  if (IS_ROOT) fs.chownSync(folder, ...userIds());
+  giveToServer(folder);
   return { folder, dataFolder: path.join(folder, 'data') };
 }
 
@@ -154,9 +154,7 @@ async function runPostgres(
     run: (database, sql) => runIn(url(database), sql),
     stop: () => server.stop(FAST),
     async die() {
-      const { child } = server;
-      const children = fs.readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8').trim().split(' ');
-      for (const pid of [child.pid!, ...children.map(Number)]) killAtOnce(pid);
+      killServer(server.child.pid!);
       await server.stop(FAST);
     },
   };
@@ -185,6 +183,12 @@ async function runIn(connectionString: string, sql: string): Promise<pg.QueryRes
   }
 }
 
+/** With all its processes, at once. */
+export function killServer(pid: number): void {
+  const children = fs.readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ');
+  for (const one of [pid, ...children.map(Number)]) killAtOnce(one);
+}
+
 function killAtOnce(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
@@ -211,9 +215,14 @@ function programNamed(name: string, programs = programFolder()): string {
 }
 
 /** SIGQUIT makes PostgreSQL end its processes at once. */
-function asServerUser(program: string, args: string[]): [string, string[]] {
+export function asServerUser(program: string, args: string[], ending = 'QUIT'): [string, string[]] {
   const identity = IS_ROOT ? [`--reuid=${SERVER_USER}`, `--regid=${SERVER_USER}`, '--clear-groups'] : [];
-  return ['setpriv', [...identity, '--pdeathsig=QUIT', program, ...args]];
+  return ['setpriv', [...identity, `--pdeathsig=${ending}`, program, ...args]];
+}
+
+/** For a file or folder that the server must own. */
+export function giveToServer(file: string): void {
+  if (IS_ROOT) fs.chownSync(file, ...userIds());
 }
 
 function userIds(): [number, number] {
