@@ -4,6 +4,7 @@ import { pausesAfterAttempts } from '../base/backoff.ts';
 import { type Clock, MINUTE_MS, SECOND_MS } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
 import type { IdSource } from '../base/ids.ts';
+import { monotonicMs } from '../base/lease-end.ts';
 import type { BounceRules } from '../classify/classify-reply.ts';
 import type { EndBegun } from '../events/end-waiting.ts';
 import type { Logger } from '../observe/log.ts';
@@ -159,7 +160,7 @@ export async function startDelivery(kit: DeliveryKit): Promise<Delivery> {
   await scheduler.start();
   const schedule = new Schedule({ store, clock, ids, log, staysUsable: kit.staysUsable, onLanes });
   schedule.start();
-  const orphans = new OrphanFinder({ store, ownership, inFlight, clock, log, onLanes });
+  const orphans = new OrphanFinder({ store, ownership, inFlight, clock, monotonicMs, log, onLanes });
   const sweep = async () => {
     await earlier.store();
     await orphans.sweep();

@@ -30,7 +30,20 @@ async function open(t: Test) {
   const kit = { store, clock, ids: new IdSource(), log: silentLogger };
   const owner = await bench.owner();
   const ownership = new Ownership([owner]);
-  const orphans = new OrphanFinder({ ...kit, ownership, inFlight, onLanes });
+  // What a look takes.
+  const looks = { ms: 0, at: 0 };
+  const watched = {
+    ...store,
+    queue: {
+      ...store.queue,
+      listSending: (...asked: Parameters<Store['queue']['listSending']>) => {
+        looks.at += looks.ms;
+        return store.queue.listSending(...asked);
+      },
+    },
+  };
+  const monotonicMs = () => looks.at;
+  const orphans = new OrphanFinder({ ...kit, store: watched, ownership, inFlight, monotonicMs, onLanes });
   const sweeper = startExpirySweeper({ ...kit, orphans, periodMs: 3_600_000 });
   t.teardown(async () => {
     await sweeper.stop();
@@ -54,7 +67,7 @@ async function open(t: Test) {
     const { messages } = await hand.queue.claim(lane, 10, times);
     return messages.find((message) => message.id === id)!;
   };
-  return { bench, clock, sweeper, hand, disk, inFlight, take, noticed, file, domain, ownership };
+  return { bench, clock, sweeper, looks, hand, disk, inFlight, take, noticed, file, domain, ownership };
 }
 
 t.test('also in a slot that is being handed over, which waits for it', async (t) => {
@@ -70,6 +83,22 @@ t.test('also in a slot that is being handed over, which waits for it', async (t)
   await sweeper.sweep();
   t.match(await bench.message(message.id), { state: 'deferred', ambiguous: true });
   t.equal(await bench.store.owners.isSlotIdle(slot), true);
+});
+
+t.test('a look that takes long is followed by a rest', async (t) => {
+  const { bench, clock, sweeper, looks, hand, disk, take } = await open(t);
+  const message = await take('a@x.test');
+  disk.broken = true;
+  await t.rejects(hand.queue.release([untried(message)], clock.at));
+  looks.ms = 2000;
+  await sweeper.sweep();
+  clock.at += MINUTE_MS;
+  looks.at += 99_999;
+  await sweeper.sweep();
+  t.match(await bench.message(message.id), { state: 'sending' });
+  looks.at += 1;
+  await sweeper.sweep();
+  t.match(await bench.message(message.id), { state: 'deferred' }, 'and by another one');
 });
 
 t.test('not in a slot that has been handed over', async (t) => {

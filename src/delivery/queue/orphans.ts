@@ -16,6 +16,7 @@ interface OrphanFinderKit {
   ownership: Ownership;
   inFlight: Pick<MessagesInFlight, 'has'>;
   clock: Clock;
+  monotonicMs(): number;
   log: Logger;
   onLanes(lanes: LaneNotice[]): void;
 }
@@ -27,6 +28,11 @@ const ORPHAN_AFTER_MS = MINUTE_MS / 2;
 const MARKS_PER_QUERY = 1000;
 const LANES_PER_QUERY = 1000;
 const PARKED_AT_ONCE = 200;
+/**
+ * A look steps over the rows of messages that have been sent since the last vacuum. On PostgreSQL a transaction that is open
+ * for hours keeps those of all that time: looks must not become most of what the server does.
+ */
+const REST_PER_LOOK = 50;
 
 const LOST_ATTEMPT = 'the session that was sending the message ended without a result; the message may have arrived';
 const LOST_LANE = 'the queue has no tenant or destination for the message; its rows in the database are damaged';
@@ -40,13 +46,21 @@ export class OrphanFinder {
   readonly #kit: OrphanFinderKit;
   #suspects = new Map<string, Suspicion>();
   #nextLane = BEFORE_ALL_LANES;
+  #restsUntil = Number.NEGATIVE_INFINITY;
 
   constructor(kit: OrphanFinderKit) {
     this.#kit = kit;
   }
 
   async sweep(): Promise<void> {
-    await this.#returnOrphans();
+    const { monotonicMs } = this.#kit;
+    const startedAt = monotonicMs();
+    if (startedAt >= this.#restsUntil) {
+      await this.#returnOrphans().finally(() => {
+        const endedAt = monotonicMs();
+        this.#restsUntil = endedAt + REST_PER_LOOK * (endedAt - startedAt);
+      });
+    }
     await this.#parkLost();
   }
 

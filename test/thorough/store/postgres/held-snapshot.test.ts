@@ -15,7 +15,7 @@ const noContents = () => {
   throw new Error('not opened by this test');
 };
 
-t.test('a claim beside a reader', { skip: postgresMissing() }, async (t) => {
+t.test('beside a reader', { skip: postgresMissing() }, async (t) => {
   const server = await startPostgres(t, { settings: PLANS_LOGGED });
   const database = await server.createDatabase();
   const url = server.url(database);
@@ -40,12 +40,23 @@ t.test('a claim beside a reader', { skip: postgresMissing() }, async (t) => {
 
   const terms = { owner: await bench.owner(), now: T0 + SENT, dueAgainAt: dueAgainFrom(T0 + SENT) };
   const log = new PlanLog(server);
-  const pagesReadBy = async (dueFrom: number) => {
+  const pagesReadBy = async (work: () => Promise<unknown>) => {
     await log.during(database, async () => {}); // what came before
-    const plans = await log.during(database, () => store.queue.claim(lane, 0, { ...terms, dueFrom }));
+    const plans = await log.during(database, work);
     return plans.reduce((sum, { pages }) => sum + pages, 0);
   };
-  const [all, due] = [await pagesReadBy(0), await pagesReadBy(T0 + SENT)];
-  t.ok(all >= SENT, `note: from the beginning on, over all that was sent: ${all} pages`);
-  t.ok(due < all / 4, `note: from the time on that the lane is due, over none of it: ${due} pages`);
+  t.test('a claim', async (t) => {
+    const claim = (dueFrom: number) => () => store.queue.claim(lane, 0, { ...terms, dueFrom });
+    const [all, due] = [await pagesReadBy(claim(0)), await pagesReadBy(claim(T0 + SENT))];
+    t.ok(all >= SENT, `note: from the beginning on, over all that was sent: ${all} pages`);
+    t.ok(due < all / 4, `note: from the time on that the lane is due, over none of it: ${due} pages`);
+  });
+
+  t.test('a takeover', async (t) => {
+    const take = (slots: number) => () =>
+      store.owners.takeSlots({ node: `takes ${slots}`, slots, now: T0, leaseUntil: T0 + 1 });
+    const [one, eight] = [await pagesReadBy(take(1)), await pagesReadBy(take(8))];
+    t.ok(one >= SENT, `note: of one slot, over all that was sent: ${one} pages`);
+    t.ok(eight < 1.5 * one, `note: of eight slots, over it once: ${eight} pages`);
+  });
 });

@@ -12,6 +12,9 @@ import {
 import type { Steps } from '../../steps.ts';
 import type { Transaction, Work } from '../../transaction.ts';
 
+/** Of a JSON array. */
+const LISTED = '(SELECT CAST(value AS INTEGER) FROM json_each(+?))';
+
 type SlotVerbs = Work<
   Pick<OwnerStore, 'takeSlots' | 'letGoOfSlots' | 'letGoOfIdleSlot' | 'listSlots' | 'isSlotIdle' | 'leadTimer'>
 >;
@@ -61,13 +64,16 @@ export class CurrentOwners {
 }
 
 function* takeSlots(db: Transaction, request: SlotRequest): Steps<TakenSlots> {
-  const taken: TakenSlots = { owners: [], returned: { messages: 0, deliveries: 0 } };
-  for (const slot of yield* slotsFor(db, request)) {
-    taken.owners.push(yield* takeSlot(db, slot, request));
-    taken.returned.messages += yield* returnMessages(db, slot, request);
-    taken.returned.deliveries += yield* returnDeliveries(db, slot, request.now);
-  }
-  return taken;
+  const slots = yield* slotsFor(db, request);
+  if (slots.length === 0) return { owners: [], returned: { messages: 0, deliveries: 0 } };
+  const owners: Owner[] = [];
+  for (const slot of slots) owners.push(yield* takeSlot(db, slot, request));
+  // For all of them at once: each look steps over the rows that no vacuum has removed yet.
+  const returned = {
+    messages: yield* returnMessages(db, slots, request),
+    deliveries: yield* returnDeliveries(db, slots, request.now),
+  };
+  return { owners, returned };
 }
 
 /** Its own first, then those whose lease is over, then new ones. */
@@ -95,27 +101,28 @@ function* takeSlot(db: Transaction, slot: number, { node, leaseUntil }: SlotRequ
 }
 
 /** Messages whose lane is lost count as the first slot's: somebody must find them. */
-function* returnMessages(db: Transaction, slot: number, { now, spare = [] }: SlotRequest): Steps<number> {
+function* returnMessages(db: Transaction, slots: number[], { now, spare = [] }: SlotRequest): Steps<number> {
   const back = db.sql(
     `UPDATE messages SET state = 'deferred', due_at = CASE WHEN attempts = 1 THEN +? ELSE due_at END,
        last_reason = 'the daemon stopped during an attempt', ambiguous = 1
-     WHERE state = 'sending' AND coalesce((SELECT l.slot FROM lanes l WHERE l.id = messages.lane), ${FIRST_SLOT}) = +?
+     WHERE state = 'sending' AND coalesce((SELECT l.slot FROM lanes l WHERE l.id = messages.lane), ${FIRST_SLOT}) IN ${LISTED}
        AND lower(hex(id)) NOT IN (SELECT value FROM json_each(+?))`,
   );
-  return (yield* back.run(now, slot, JSON.stringify(spare.map((id) => id.replaceAll('-', ''))))).changes;
+  const spared = JSON.stringify(spare.map((id) => id.replaceAll('-', '')));
+  return (yield* back.run(now, JSON.stringify(slots), spared)).changes;
 }
 
 /**
  * The attempt is not counted: a daemon that is restarted often must not use up the retry table. Those of deleted webhooks
  * count as the first slot's.
  */
-function* returnDeliveries(db: Transaction, slot: number, now: number): Steps<number> {
+function* returnDeliveries(db: Transaction, slots: number[], now: number): Steps<number> {
   const back = db.sql(
     `UPDATE webhook_deliveries SET leased = 0, attempts = attempts - 1, due_at = min(due_at, +?)
      WHERE leased = 1
-       AND coalesce((SELECT w.slot FROM webhooks w WHERE w.id = webhook_deliveries.webhook_id), ${FIRST_SLOT}) = +?`,
+       AND coalesce((SELECT w.slot FROM webhooks w WHERE w.id = webhook_deliveries.webhook_id), ${FIRST_SLOT}) IN ${LISTED}`,
   );
-  return (yield* back.run(now, slot)).changes;
+  return (yield* back.run(now, JSON.stringify(slots))).changes;
 }
 
 function* isSlotIdle(db: Transaction, slot: number): Steps<boolean> {
