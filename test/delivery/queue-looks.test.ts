@@ -11,20 +11,24 @@ function looksOver(t: Test) {
   const found: LaneNotice[] = [];
   const lines: LogLine[] = [];
   const fault: { now: Error | null } = { now: null };
+  /** What a look takes. */
+  const pace = { ms: 0, at: 0 };
   const ownership = new Ownership([1, 2, 3].map((slot) => ({ slot, epoch: 1 })));
   const dueLanes = async (slots: readonly number[]) => {
     asked.push([...slots]);
+    pace.at += pace.ms;
     if (fault.now) throw fault.now;
     return slots.map((slot) => ({ lane: slot * 10, slot, tenantId: 'acme', domain: 'x.test', dueAt: 5 }));
   };
   const looks = new QueueLooks({
     store: { queue: { dueLanes } },
     ownership,
+    monotonicMs: () => pace.at,
     log: listLogger(lines),
     found: (lanes) => found.push(...lanes),
   });
   t.teardown(() => looks.stop());
-  return { looks, asked, found, lines, fault, ownership };
+  return { looks, asked, found, lines, fault, ownership, pace };
 }
 
 t.test('only slots of its own are read', async (t) => {
@@ -36,6 +40,21 @@ t.test('only slots of its own are read', async (t) => {
     found.map(({ lane }) => lane),
     [10, 30],
   );
+});
+
+t.test('a look in case something was missed is followed by a rest, others are not', async (t) => {
+  const { looks, asked, pace } = looksOver(t);
+  pace.ms = 2000;
+  await looks.inCase();
+  pace.at += 99_999;
+  await looks.inCase();
+  t.equal(asked.length, 1);
+  await looks.at([1]);
+  t.equal(asked.length, 2);
+  pace.at += 1;
+  await looks.inCase();
+  t.strictSame(asked.at(-1), [1, 2, 3]);
+  t.equal(asked.length, 3);
 });
 
 t.test("what could not be read is read again together, except what has become another one's", async (t) => {

@@ -9,6 +9,7 @@ import type { Ownership } from '../../store/ownership.ts';
 import { BEFORE_ALL_LANES, claimOf, type SendingMark, type UntriedMessage } from '../../store/queue.ts';
 import type { Store, StoreVerbs } from '../../store/store.ts';
 import type { LaneNotice } from '../../store/submissions.ts';
+import { Resting } from './resting.ts';
 
 interface OrphanFinderKit {
   store: Pick<Store, 'queue'>;
@@ -28,11 +29,6 @@ const ORPHAN_AFTER_MS = MINUTE_MS / 2;
 const MARKS_PER_QUERY = 1000;
 const LANES_PER_QUERY = 1000;
 const PARKED_AT_ONCE = 200;
-/**
- * A look steps over the rows of messages that have been sent since the last vacuum. On PostgreSQL a transaction that is open
- * for hours keeps those of all that time: looks must not become most of what the server does.
- */
-const REST_PER_LOOK = 50;
 
 const LOST_ATTEMPT = 'the session that was sending the message ended without a result; the message may have arrived';
 const LOST_LANE = 'the queue has no tenant or destination for the message; its rows in the database are damaged';
@@ -46,22 +42,18 @@ export class OrphanFinder {
   readonly #kit: OrphanFinderKit;
   #suspects = new Map<string, Suspicion>();
   #nextLane = BEFORE_ALL_LANES;
-  #restsUntil = Number.NEGATIVE_INFINITY;
+  readonly #messages: Resting;
+  readonly #lanes: Resting;
 
   constructor(kit: OrphanFinderKit) {
     this.#kit = kit;
+    this.#messages = new Resting(kit.monotonicMs);
+    this.#lanes = new Resting(kit.monotonicMs);
   }
 
   async sweep(): Promise<void> {
-    const { monotonicMs } = this.#kit;
-    const startedAt = monotonicMs();
-    if (startedAt >= this.#restsUntil) {
-      await this.#returnOrphans().finally(() => {
-        const endedAt = monotonicMs();
-        this.#restsUntil = endedAt + REST_PER_LOOK * (endedAt - startedAt);
-      });
-    }
-    await this.#parkLost();
+    await this.#messages.unlessItRests(() => this.#returnOrphans());
+    await this.#lanes.unlessItRests(() => this.#parkLost());
   }
 
   async #returnOrphans(): Promise<void> {

@@ -6,18 +6,21 @@ import type { Logger } from '../../observe/log.ts';
 import type { Ownership } from '../../store/ownership.ts';
 import type { StoreVerbs } from '../../store/store.ts';
 import type { LaneNotice } from '../../store/submissions.ts';
+import { Resting } from './resting.ts';
 
 const AGAIN_AFTER_MS = SECOND_MS;
 
 export interface QueueLooksKit {
   store: StoreVerbs<{ queue: 'dueLanes' }>;
   ownership: Ownership;
+  monotonicMs(): number;
   log: Logger;
   found(lanes: LaneNotice[]): void;
 }
 
 export class QueueLooks {
   readonly #kit: QueueLooksKit;
+  readonly #regular: Resting;
   /** Slots that could not be read. */
   readonly #unread = new Set<number>();
   #again: NodeJS.Timeout | null = null;
@@ -25,6 +28,12 @@ export class QueueLooks {
 
   constructor(kit: QueueLooksKit) {
     this.#kit = kit;
+    this.#regular = new Resting(kit.monotonicMs);
+  }
+
+  /** In all of its slots, where nothing has told of mail. */
+  inCase(): Promise<void> {
+    return this.#regular.unlessItRests(() => this.at(this.#kit.ownership.slots));
   }
 
   /** In those of the slots that are this node's. */

@@ -2,6 +2,7 @@
 // Messages stay in the store: memory grows with lanes, not with messages.
 import { type Clock, MINUTE_MS, SECOND_MS } from '../../base/clock.ts';
 import { describeError } from '../../base/errors.ts';
+import { monotonicMs } from '../../base/lease-end.ts';
 import { FewPerTick } from '../../base/per-tick.ts';
 import type { BounceRules } from '../../classify/classify-reply.ts';
 import type { Logger } from '../../observe/log.ts';
@@ -103,7 +104,7 @@ export class Scheduler {
     this.#slots = new ConnectionSlots(kit.limits.sessions);
     const { store, ownership, shaping, results, recorder, clock, log, pausesMs } = kit;
     this.#claims = new Claims({ store, ownership, shaping, results, clock, log, pausesMs });
-    this.#looks = new QueueLooks({ store, ownership, log, found: (lanes) => this.notice(lanes) });
+    this.#looks = new QueueLooks({ store, ownership, monotonicMs, log, found: (lanes) => this.notice(lanes) });
     const giveBack = async (messages: readonly ClaimedMessage[]) =>
       this.notice(await this.#claims.giveBack(messages, null));
     const { secondLooks, noRoute: rules, endWatch } = kit;
@@ -122,7 +123,9 @@ export class Scheduler {
     this.#kit.ownership.listen({
       gained: () => void this.reconcile(),
       // What is on the wire ends; the rest is given back, and another owner's by then.
-      lost: () => this.#haltAll(),
+      lost: () => {
+        for (const group of this.#groups.values()) group.halt();
+      },
     });
     await this.reconcile();
     hearOtherNodes(this.#kit, this);
@@ -136,15 +139,12 @@ export class Scheduler {
   }
 
   async #maintain(): Promise<void> {
-    await this.reconcile();
+    this.#kit.shaping.tenantsChanged();
+    await this.#looks.inCase();
     for (const group of this.#groups.values()) this.#forgetIfIdle(group);
     await this.#kit.shaping.tidy().catch((error: unknown) => {
       this.#kit.log.error({ error }, `shaping could not be tidied up: ${describeError(error)}`);
     });
-  }
-
-  #haltAll(): void {
-    for (const group of this.#groups.values()) group.halt();
   }
 
   /** An operator has ended a hold: every held lane is routed again, every group asks shaping again. */

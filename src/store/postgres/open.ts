@@ -1,11 +1,13 @@
 // The PostgreSQL driver, for every process of every node.
 import { randomBytes } from 'node:crypto';
+import { MINUTE_MS, SECOND_MS } from '../../base/clock.ts';
 import { bindVerbs, type DeclaredVerb, type Run } from '../sql/bind-verbs.ts';
 import { driverVerbs } from '../sql/driver-verbs.ts';
 import type { Steps } from '../sql/steps.ts';
 import type { Store } from '../store.ts';
 import { ConfigCache } from './engine/config-cache.ts';
 import type { ConnectionTerms } from './engine/connection.ts';
+import { wasStopped } from './engine/database-fault.ts';
 import { migrate } from './engine/migrations.ts';
 import { PostgresNotices } from './engine/notices.ts';
 import { Primary, type Tell } from './engine/primary.ts';
@@ -24,10 +26,21 @@ export interface PostgresOptions extends WritingOptions, WaveOptions {
   tell?: Tell;
   /** How long the server may not answer what writes; tests are less patient. */
   silenceMs?: number;
+  /** The same for what a read asks. */
+  statementMs?: number;
 }
+
+/**
+ * Like those that read in slices, they look for little among the rows of all that was sent since the last vacuum: beside a
+ * transaction that is open for hours that can take longer than other statements may, and must not fail at each try.
+ */
+const LOOKS: ReadonlySet<string> = new Set(['queue.findOrphanLanes', 'queue.listSending', 'owners.isSlotIdle']);
+const LOOK_MS = MINUTE_MS;
 
 interface Running {
   pool: ReadPool;
+  /** What takes too long in the pool is tried once more, with more time. */
+  look<T>(work: () => Steps<T>): Promise<T>;
   runner: VerbRunner;
   writing: WritingConnection;
 }
@@ -38,6 +51,7 @@ export async function openPostgresStore({
   onNoticeFault,
   tell,
   silenceMs,
+  statementMs,
   ...options
 }: PostgresOptions): Promise<Store> {
   const address = parseServerAddress(url);
@@ -45,8 +59,15 @@ export async function openPostgresStore({
   const primary = new Primary(address, { tell, isNoted: true });
   const terms = (what: string): ConnectionTerms => ({ applicationName: `postrider-${what}` });
   const cache = new ConfigCache();
-  const pool = new ReadPool({ primary, terms: terms('reads'), cache });
-  const runner: VerbRunner = new VerbRunner((work) => pool.read(runner, work), options);
+  const pool = new ReadPool({ primary, terms: { ...terms('reads'), ...(statementMs && { statementMs }) }, cache });
+  const patience = { statementMs: LOOK_MS, silenceMs: LOOK_MS + SECOND_MS };
+  const patientPool = new ReadPool({ primary, terms: { ...terms('looks'), ...patience }, cache, maxConnections: 1 });
+  const look = <T>(work: () => Steps<T>): Promise<T> =>
+    pool.read(runner, work).catch((error: unknown) => {
+      if (!wasStopped(error)) throw error;
+      return patientPool.read(runner, work);
+    });
+  const runner: VerbRunner = new VerbRunner(look, options);
   const notices = new PostgresNotices({
     session: new Session(primary, terms('notices')),
     cache,
@@ -55,22 +76,23 @@ export async function openPostgresStore({
   const session = new Session(primary, { ...terms('writes'), ...(silenceMs && { silenceMs }) });
   const onCommitted = notices.tell.bind(notices);
   const writing = new WritingConnection({ session, runner, cache, onCommitted, ...options });
-  const running: Running = { pool, runner, writing };
+  const running: Running = { pool, look, runner, writing };
   return {
     ...bindVerbs(driverVerbs(runner), (verb) => runOn(running, verb)),
     notices,
     ping: () => ping(running),
     proveWritable: (at) => writing.write('mail', () => noteProof(runner, at)),
     async close() {
-      await Promise.all([writing.close(), pool.close()]);
+      await Promise.all([writing.close(), pool.close(), patientPool.close()]);
       await notices.close();
     },
   };
 }
 
-function runOn({ pool, runner, writing }: Running, verb: DeclaredVerb): Run {
+function runOn({ pool, look, runner, writing }: Running, verb: DeclaredVerb): Run {
   if (verb.kind === 'slices') return verb.work;
   const { name, kind, work } = verb;
+  if (LOOKS.has(name)) return (...args) => look(() => work(...args));
   if (kind === 'read') return (...args) => pool.read(runner, () => work(...args));
   return (...args) => writing.write(kind, () => work(...args), besideOf(name, args));
 }

@@ -47,6 +47,24 @@ t.test('with a server', { skip: postgresMissing() }, async (t) => {
     t.equal(await bench.store.figures.countOpenMessages(), 40);
   });
 
+  t.test('a look at the whole queue may take longer than other reads', async (t) => {
+    const database = await server.createDatabase();
+    const bench = benchOf(await openAt(t, server.url(database), { statementMs: 300 }));
+    const { domain } = await bench.sender('acme.test');
+    const { lane } = await bench.queued(domain, 'a@x.test', T0);
+    const { slot } = await bench.owner();
+    await server.run(
+      database,
+      `ALTER TABLE postrider.lanes RENAME TO quick_lanes; CREATE VIEW postrider.lanes AS
+         SELECT quick_lanes.* FROM postrider.quick_lanes, (SELECT pg_sleep(0.6)) AS slow`,
+    );
+    const { queue, shaping } = bench.store;
+    t.match(await queue.dueLanes([slot]), [{ lane }]);
+    t.strictSame(await queue.listSending([slot], null, 10), []);
+    const ofDomain = { kind: 'domain', key: 'x.test' } as const;
+    await t.rejects(shaping.lanesOf(ofDomain, null, 10), { name: 'Fault', detail: /took too long/ });
+  });
+
   t.test('a verb that fails fails alone', async (t) => {
     const url = server.url(await server.createDatabase());
     const bench = benchOf(await openAt(t, url));
