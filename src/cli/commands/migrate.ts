@@ -1,5 +1,4 @@
 // migrate: the database to this version's schema, or to PostgreSQL and back. All of it needs the data folder for itself.
-
 import path from 'node:path';
 import { asTyped } from '../../base/as-typed.ts';
 import { counted } from '../../base/counted.ts';

@@ -40,10 +40,10 @@ interface Suspicion {
 
 export class OrphanFinder {
   readonly #kit: OrphanFinderKit;
-  #suspects = new Map<string, Suspicion>();
-  #nextLane = BEFORE_ALL_LANES;
   readonly #messages: Resting;
   readonly #lanes: Resting;
+  #suspects = new Map<string, Suspicion>();
+  #nextLane = BEFORE_ALL_LANES;
 
   constructor(kit: OrphanFinderKit) {
     this.#kit = kit;

@@ -38,7 +38,8 @@ export class QueueLooks {
 
   /** In those of the slots that are this node's. */
   async at(slots: readonly number[]): Promise<void> {
-    const { store, ownership, log, found } = this.#kit;
+    const { store, ownership, monotonicMs, log, found } = this.#kit;
+    const startedAt = monotonicMs();
     const own = slots.filter((slot) => ownership.of(slot) !== null);
     if (own.length === 0 || this.#stopped) return;
     try {
@@ -46,7 +47,8 @@ export class QueueLooks {
     } catch (error) {
       log.error({ error }, `the queue could not be read: ${describeError(error)}`);
       for (const slot of own) this.#unread.add(slot);
-      if (!this.#stopped) this.#again ??= setTimeout(() => this.#readAgain(), AGAIN_AFTER_MS);
+      if (!this.#stopped)
+        this.#again ??= setTimeout(() => this.#readAgain(), AGAIN_AFTER_MS + monotonicMs() - startedAt);
     }
   }
 

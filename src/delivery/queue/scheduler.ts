@@ -75,8 +75,8 @@ const UNROUTED_BATCH = 100;
  * Notices from the store (mail accepted, put back, released) and the lanes' alarms make a lane due. Due lanes are routed
  * some at a time, so that a hundred thousand of them don't block the event loop. A lane that shaping holds waits until
  * the reason ends, or, if only an operator can end it, until `onReleased`. From `ready` on the lane's group decides; the
- * scheduler only claims what the group asks for. Once a minute the whole queue is compared with the lanes in memory, so
- * that mail of a lost notice starts then.
+ * scheduler only claims what the group asks for. Once a minute, or more rarely where that takes long, the whole queue is
+ * compared with the lanes in memory, so that mail of a lost notice starts then.
  */
 export class Scheduler {
   readonly #kit: SchedulerKit;

@@ -58,6 +58,12 @@ interface Part {
   isRefused: boolean;
 }
 
+interface Answered {
+  share: ConnectionShare;
+  /** By the monotonic clock. */
+  sentAt: number;
+}
+
 export class SharedConnections {
   readonly #kit: SharedConnectionsKit;
   readonly #parts = new Map<string, Part>();
@@ -152,17 +158,21 @@ export class SharedConnections {
   async #send(groups: readonly string[]): Promise<void> {
     const { store, log, monotonicMs } = this.#kit;
     const sentAt = monotonicMs();
-    const wishes = groups.map((group) => this.#wish(group, this.#parts.get(group)!, sentAt));
+    // What was given back meanwhile has no part any more.
+    const asked = groups.flatMap((group) => {
+      const part = this.#parts.get(group);
+      return part ? { part, wish: this.#wish(group, part, sentAt) } : [];
+    });
     try {
-      const shares = await store.limits.shareConnections(wishes);
-      wishes.forEach((wish, at) => void this.#take(wish, shares[at]!, sentAt));
+      const shares = await store.limits.shareConnections(asked.map(({ wish }) => wish));
+      asked.forEach(({ part, wish }, at) => void this.#take(part, wish, { share: shares[at]!, sentAt }));
       if (this.#isAway) log.info({}, 'connections: the daemons share them again');
       this.#isAway = false;
     } catch (error) {
       const reason = describeError(error);
-      if (!this.#isAway) log.warn({ error, reason }, 'connections that all daemons share can’t be shared at present');
+      if (!this.#isAway) log.warn({ error, reason }, "connections that all daemons share can't be shared at present");
       this.#isAway = true;
-      for (const group of groups) this.#parts.get(group)!.isRefused = true;
+      for (const { part } of asked) part.isRefused = true;
     }
   }
 
@@ -177,9 +187,8 @@ export class SharedConnections {
     return { mxGroup, node, limit, kept, wanted: Math.max(awaited, kept), leaseMs: NODE_LEASE_MS + MARGIN_MS };
   }
 
-  #take({ mxGroup: group, wanted }: ConnectionWish, { connections, goal }: ConnectionShare, sentAt: number): void {
-    const part = this.#parts.get(group)!;
-    part.most = Math.min(connections, goal);
+  #take(part: Part, { mxGroup: group, wanted }: ConnectionWish, { share, sentAt }: Answered): void {
+    part.most = Math.min(share.connections, share.goal);
     part.endsAt = sentAt + NODE_LEASE_MS - MARGIN_MS;
     const open = this.#open(group);
     if (open > part.most) this.#listener?.onSurplus(group, part.most);
