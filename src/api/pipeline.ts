@@ -2,7 +2,7 @@
 // contract lays down. Routing (404, 405) comes before, what an endpoint itself knows after.
 
 import type { Clock } from '../base/clock.ts';
-import { describeError } from '../base/errors.ts';
+import { describeError, Fault } from '../base/errors.ts';
 import { type IdSource, isUuid } from '../base/ids.ts';
 import { RateLimiter, type Rates, type RateVerdict } from '../base/rate-limiter.ts';
 import { isRefusal, type Refusal, refuse } from '../base/refusals.ts';
@@ -40,6 +40,9 @@ export interface PipelineOptions {
 
 /** Each full one costs a token, on top of the call's own. */
 const BYTES_PER_TOKEN = 64 * 1024;
+
+/** A failover of the database takes some seconds. */
+const RETRY_AFTER_SECS = 10;
 
 /** The headers that an answer has collected on its way. */
 type Collected = Record<string, string>;
@@ -88,8 +91,9 @@ export class Pipeline {
       return reply;
     } catch (error) {
       log.error({ ...about, error, reason: describeError(error) }, 'API call failed');
-      const message = 'Unexpected server error. Retry later.';
-      return refused(refuse('internal_error', message), headers);
+      const fault = refuse('internal_error', 'Unexpected server error. Retry later.');
+      const isTemporary = error instanceof Fault && error.permanence === 'temporary';
+      return refused(isTemporary ? { ...fault, retryAfterSecs: RETRY_AFTER_SECS } : fault, headers);
     }
   }
 

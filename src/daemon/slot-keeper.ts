@@ -228,8 +228,10 @@ export class SlotKeeper {
   }
 
   async #handOver(at: number): Promise<void> {
-    const { store, ownership, log } = this.#kit;
+    const { store, ownership, log, monotonicMs } = this.#kit;
     for (const [slot, since] of this.#leaving) {
+      // Beside a long transaction a look can take seconds, and the leases of the other slots must be renewed meanwhile.
+      if (monotonicMs() - at >= MARGIN_MS) return;
       const owner = this.#held.get(slot)!;
       if (at - since >= LONGEST_HANDOVER_MS) await store.owners.letGoOfSlots([owner]);
       // Reading alone disturbs nobody; but what was sent before `leave`, a claim or an accept, may come behind it.

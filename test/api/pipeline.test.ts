@@ -1,6 +1,7 @@
 // The order of checks, pair by pair: each call below has two faults, and the answer tells of
 // the one that comes first. Then the shapes of answers that no endpoint has a say in.
 import t from 'tap';
+import { Fault } from '../../src/base/errors.ts';
 import type { HttpEngineName } from '../../src/http/http.ts';
 import type { Store } from '../../src/store/store.ts';
 import { SCOPES } from '../../src/store/tenants.ts';
@@ -9,10 +10,13 @@ import { RawHttp } from '../support/raw-http.ts';
 
 const clock = { at: Date.now(), now: () => clock.at };
 let storeIsBroken = false;
+let storeIsAway = false;
 const breakable = (store: Store): Store => ({
   ...store,
   domains: {
     ...store.domains,
+    listDomains: (...args) =>
+      storeIsAway ? Promise.reject(new Fault('the database could not be used')) : store.domains.listDomains(...args),
     findVerifiedDomain: (...args) =>
       storeIsBroken
         ? Promise.reject(new Error('disk on fire at /var/secret'))
@@ -248,6 +252,14 @@ t.test('a failure on our side is a 500 that tells only the log why', async (t) =
   const line = api.log.find(({ facts }) => facts.request_id === headers.get('x-request-id'));
   t.match(line, { level: 'error', facts: { reason: /disk on fire/, path: '/emails' } });
   t.equal((await api.call('POST', '/emails', { key: tenant.key, body: MAIL })).status, 202, 'and it goes on');
+});
+
+t.test('what can work again soon says when to come back', async (t) => {
+  storeIsAway = true;
+  const { status, headers, body } = await api.call('GET', '/domains', { key: tenant.key });
+  storeIsAway = false;
+  t.match({ status, body }, { status: 500, body: { error: 'internal_error' } });
+  t.equal(headers.get('retry-after'), '10');
 });
 
 for (const engine of ['uws', 'node'] satisfies HttpEngineName[]) {

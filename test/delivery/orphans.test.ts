@@ -31,13 +31,14 @@ async function open(t: Test) {
   const owner = await bench.owner();
   const ownership = new Ownership([owner]);
   // What a look takes.
-  const looks = { ms: 0, at: 0 };
+  const looks = { ms: 0, at: 0, fails: false };
   const watched = {
     ...store,
     queue: {
       ...store.queue,
       listSending: (...asked: Parameters<Store['queue']['listSending']>) => {
         looks.at += looks.ms;
+        if (looks.fails) throw new Error('the database is away');
         return store.queue.listSending(...asked);
       },
     },
@@ -99,6 +100,23 @@ t.test('a look that takes long is followed by a rest', async (t) => {
   looks.at += 1;
   await sweeper.sweep();
   t.match(await bench.message(message.id), { state: 'deferred' }, 'and by another one');
+});
+
+t.test('a look that failed is repeated after as long, and a rest has an end', async (t) => {
+  const { bench, clock, sweeper, looks, hand, disk, take } = await open(t);
+  const message = await take('a@x.test');
+  disk.broken = true;
+  await t.rejects(hand.queue.release([untried(message)], clock.at));
+  looks.ms = 17_000;
+  looks.fails = true;
+  await sweeper.sweep();
+  looks.fails = false;
+  looks.at += 17_000;
+  await sweeper.sweep();
+  clock.at += MINUTE_MS;
+  looks.at += 10 * MINUTE_MS;
+  await sweeper.sweep();
+  t.match(await bench.message(message.id), { state: 'deferred' });
 });
 
 t.test('not in a slot that has been handed over', async (t) => {

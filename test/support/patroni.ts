@@ -150,15 +150,13 @@ function configuration({ name, directory, etcd, port, restPort }: MemberTerms): 
     ['etcd1.example.com:2379,etcd2.example.com:2379,etcd3.example.com:2379', etcd],
     ['0.0.0.0:8008', `${HOST}:${restPort}`],
     ['db1.example.com:8008', `${HOST}:${restPort}`],
-    ['0.0.0.0:5432', `${HOST}:${port}`],
+    ['0.0.0.0:5432', `0.0.0.0:${port}`],
     ['db1.example.com:5432', `${HOST}:${port}`],
     ['/var/lib/postgresql/15/main', path.join(directory, 'data')],
     ['/usr/lib/postgresql/15/bin', programFolder()!],
     ['/etc/patroni', directory],
     ['  parameters:\n', `  parameters:\n    unix_socket_directories: ${directory}\n`],
     ['…', 'secret'],
-    ['db1.example.com', `${HOST}/32`],
-    ['db2.example.com', `${HOST}/32`],
   ];
   return changes.reduce((text, [from, to]) => {
     if (!text.includes(from)) throw new Error(`docs/operate.md does not show "${from}" any more`);

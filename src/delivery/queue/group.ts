@@ -20,7 +20,7 @@ import { batchSize, notePace, type Pace } from './pace.ts';
 
 export interface GroupKit {
   session: SessionKit;
-  shaping: Pick<Shaping, 'verdict' | 'reservations' | 'connected'>;
+  shaping: Pick<Shaping, 'verdict' | 'memory' | 'reservations' | 'connected'>;
   /** The limit on sessions of all groups. */
   slots: ConnectionSlots;
   /** Survives the group. */
@@ -272,7 +272,11 @@ export class Group {
   #verdictFor({ tenantId, domain }: Pick<Lane, 'tenantId' | 'domain'>, connection: 'new' | 'open'): ShapingVerdict {
     const { shaping, slots } = this.#kit;
     const connections = connection === 'new' ? { open: slots.open, limit: slots.limit } : null;
-    return shaping.verdict({ tenantId, domain, group: this, connections });
+    const verdict = shaping.verdict({ tenantId, domain, group: this, connections });
+    // What waits for anything else as well takes no connection from other daemons.
+    if (connections && verdict.reasons.every(({ code }) => code === 'connections_full'))
+      shaping.memory.needConnection(this);
+    return verdict;
   }
 
   /** The number of messages that may be claimed at once. */

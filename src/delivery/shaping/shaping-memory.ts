@@ -123,7 +123,7 @@ export class ShapingMemory {
       tenant: this.#tenantFacts(tenantId, now),
       domain: { name: domain, pause: this.pause('domain', domain), suspension: suspended('domain', domain) },
       sender: senderDomain === undefined ? null : suspended('sender_domain', senderDomain, tenantId),
-      group: group ? this.#groupFacts(group, connections === null ? 'open' : 'new', now) : null,
+      group: group ? this.#groupFacts(group, now) : null,
       sourceAddress,
       source: suspended('source', sourceAddress ?? ''),
       connections,
@@ -259,16 +259,20 @@ export class ShapingMemory {
     return this.#shared && this.limitsOf(name).perService ? this.#shared.connections.most(name) : null;
   }
 
-  #groupFacts({ name, open }: { name: string; open: number }, connection: 'new' | 'open', now: number): GroupFacts {
+  /** Mail waits for one more connection than are open, or takes one of those that may be. */
+  needConnection({ name, open }: { name: string; open: number }): void {
+    const { connections: limit, perService } = this.limitsOf(name);
+    const permitted = permittedConnections(this.group(name).concurrency);
+    if (perService && open < permitted) this.#shared?.connections.need(name, { open, permitted, limit });
+  }
+
+  #groupFacts({ name, open }: { name: string; open: number }, now: number): GroupFacts {
     const { concurrency, window } = this.group(name);
     const { connections: ceiling, messagesPerMinute: limit } = this.limitsOf(name);
     const perMinute =
       window && limit !== null ? { limit, sent: window.used(now), freeAt: window.freeAt(limit, now) } : null;
     const suspension = this.suspension({ mxGroup: name, scope: 'group', subject: '', tenantId: null });
-    const permitted = permittedConnections(concurrency);
     const share = this.shareOf(name);
-    if (share !== null && connection === 'new' && open < permitted)
-      this.#shared?.connections.need(name, { open, permitted, limit: ceiling });
     return { name, pause: this.pause('group', name), suspension, concurrency, ceiling, open, share, perMinute };
   }
 }

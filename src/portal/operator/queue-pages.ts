@@ -127,10 +127,10 @@ function counted(number: number, what: string): string {
 }
 
 function limitText({ open, permitted, ceiling, share }: GroupExplanation): string {
-  const of = `${open} of ${permitted}`;
-  const lowered = permitted < ceiling ? [`lowered from ${ceiling}`] : [];
-  const shared = share === null ? [] : [`for all daemons, ${share} of them for this one at present`];
+  const lowered = permitted < ceiling ? [`lowered to ${permitted} from ${ceiling}`] : [];
+  const shared = share === null ? [] : [`this daemon has ${share} of the ${ceiling} that all daemons share`];
   const notes = [...lowered, ...shared];
+  const of = `${open} of ${Math.min(permitted, share ?? permitted)}`;
   return notes.length > 0 ? `${of} (${notes.join('; ')})` : of;
 }
 

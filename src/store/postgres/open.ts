@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { MINUTE_MS, SECOND_MS } from '../../base/clock.ts';
 import { bindVerbs, type DeclaredVerb, type Run } from '../sql/bind-verbs.ts';
-import { driverVerbs } from '../sql/driver-verbs.ts';
+import { driverVerbs, lookVerbs } from '../sql/driver-verbs.ts';
 import type { Steps } from '../sql/steps.ts';
 import type { Store } from '../store.ts';
 import { ConfigCache } from './engine/config-cache.ts';
@@ -31,10 +31,10 @@ export interface PostgresOptions extends WritingOptions, WaveOptions {
 }
 
 /**
- * Like those that read in slices, they look for little among the rows of all that was sent since the last vacuum: beside a
- * transaction that is open for hours that can take longer than other statements may, and must not fail at each try.
+ * Like `queue.dueLanes`, which reads in slices, they look for little among the rows of all that was sent since the last vacuum:
+ * beside a transaction that is open for hours that can take longer than other statements may, and must not fail at each try.
  */
-const LOOKS: ReadonlySet<string> = new Set(['queue.findOrphanLanes', 'queue.listSending', 'owners.isSlotIdle']);
+const LOOKS: ReadonlySet<string> = new Set(['queue.findOrphanLanes', 'queue.listSending']);
 const LOOK_MS = MINUTE_MS;
 
 interface Running {
@@ -67,7 +67,7 @@ export async function openPostgresStore({
       if (!wasStopped(error)) throw error;
       return patientPool.read(runner, work);
     });
-  const runner: VerbRunner = new VerbRunner(look, options);
+  const runner: VerbRunner = new VerbRunner((work) => pool.read(runner, work), options);
   const notices = new PostgresNotices({
     session: new Session(primary, terms('notices')),
     cache,
@@ -77,12 +77,16 @@ export async function openPostgresStore({
   const onCommitted = notices.tell.bind(notices);
   const writing = new WritingConnection({ session, runner, cache, onCommitted, ...options });
   const running: Running = { pool, look, runner, writing };
+  const verbs = bindVerbs(driverVerbs(runner), (verb) => runOn(running, verb));
   return {
-    ...bindVerbs(driverVerbs(runner), (verb) => runOn(running, verb)),
+    ...verbs,
+    queue: { ...verbs.queue, ...lookVerbs(new VerbRunner(look, options)) },
     notices,
     ping: () => ping(running),
     proveWritable: (at) => writing.write('mail', () => noteProof(runner, at)),
     async close() {
+      // Nobody waits for a look any more.
+      patientPool.abandon();
       await Promise.all([writing.close(), pool.close(), patientPool.close()]);
       await notices.close();
     },

@@ -63,7 +63,7 @@ export class Primary {
   async connect(terms: ConnectionTerms): Promise<PostgresConnection> {
     const answers = await this.#askAll(terms);
     const accepted = answers.filter((answer): answer is Accepted => 'connection' in answer);
-    const newest = newestOf(accepted);
+    const newest = this.#newestOf(accepted);
     for (const { connection } of accepted) if (connection !== newest?.connection) void connection.end();
     if (!newest || this.isOutdated(newest.connection)) {
       void newest?.connection.end();
@@ -71,6 +71,14 @@ export class Primary {
     }
     this.#note(newest, accepted);
     return newest.connection;
+  }
+
+  /** Timelines of different systems say nothing of each other. Of two names of one server, the first. */
+  #newestOf(accepted: readonly Accepted[]): Accepted | undefined {
+    const isOurs = ({ connection }: Accepted) => connection.server.system === this.#newest?.system;
+    const ours = accepted.filter(isOurs);
+    const candidates = ours.length > 0 ? ours : accepted;
+    return candidates.toSorted((one, other) => compare(other.connection.timeline, one.connection.timeline))[0];
   }
 
   #askAll(terms: ConnectionTerms): Promise<Answer[]> {
@@ -140,7 +148,8 @@ export class Primary {
 
   #keepNote(server: ServerNote): void {
     const { noteFile } = this.#address;
-    if (noteFile === null || !this.#isNoted) return;
+    // Without knowing which one it is, a new server could not be told from an old one.
+    if (noteFile === null || !this.#isNoted || server.system === '') return;
     const known = readServerNote(noteFile);
     if (known?.system === server.system && known.timeline === server.timeline) return;
     try {
@@ -181,11 +190,6 @@ function warningOf(outdated: string, primary: string): string {
     `${outdated} accepts writes, too, and knows nothing of what ${primary} has: it was the primary before that one was ` +
     'promoted. Stop it, and build it anew as a standby (docs/operate.md)'
   );
-}
-
-/** Of two names of one server, the first. */
-function newestOf(accepted: readonly Accepted[]): Accepted | undefined {
-  return accepted.toSorted((one, other) => compare(other.connection.timeline, one.connection.timeline))[0];
 }
 
 function compare(one: string, other: string): number {

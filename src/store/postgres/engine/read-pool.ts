@@ -67,6 +67,11 @@ export class ReadPool {
     for (const session of this.#idle) session.drop();
   }
 
+  /** Reads that are under way fail. */
+  abandon(): void {
+    for (const session of this.#all) session.drop();
+  }
+
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;

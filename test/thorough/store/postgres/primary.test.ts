@@ -107,6 +107,9 @@ t.test('with two servers', { skip: postgresMissing() }, async (t) => {
     const connection = await new Primary(parseServerAddress(old.url(database, 'clerk'))).connect(TERMS);
     t.strictSame(connection.server, { system: '', timeline: '00000001' }, 'who may not know which it is');
     await connection.end();
+    const ofClerk = parseServerAddress(`${old.url(database, 'clerk')}?server_note=${noteFile}`);
+    await (await new Primary(ofClerk, { isNoted: true }).connect(TERMS)).end();
+    t.equal(readServerNote(noteFile), null, 'notes nothing');
     await old.stop();
   });
 
