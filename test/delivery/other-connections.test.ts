@@ -26,6 +26,7 @@ function setUp() {
   };
   const shaping = {
     verdict: () => ({ decision: 'go', reasons: [], until: null }),
+    memory: { needConnection() {} },
     reservations: { room: () => 10 },
     connected: (_group: string, count: number) => working.push(count),
   };
