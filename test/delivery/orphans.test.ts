@@ -71,11 +71,17 @@ async function open(t: Test) {
   return { bench, clock, sweeper, looks, hand, disk, inFlight, take, noticed, file, domain, ownership };
 }
 
+/** A message that is being sent, as far as the store knows, and that nobody sends. */
+async function openWithOrphan(t: Test) {
+  const opened = await open(t);
+  const message = await opened.take('a@x.test');
+  opened.disk.broken = true;
+  await t.rejects(opened.hand.queue.release([untried(message)], opened.clock.at));
+  return { ...opened, message };
+}
+
 t.test('also in a slot that is being handed over, which waits for it', async (t) => {
-  const { bench, clock, sweeper, hand, disk, take, ownership } = await open(t);
-  const message = await take('a@x.test');
-  disk.broken = true;
-  await t.rejects(hand.queue.release([untried(message)], clock.at));
+  const { bench, clock, sweeper, message, ownership } = await openWithOrphan(t);
   const { slot } = message.owner;
   ownership.leave([slot]);
   await sweeper.sweep();
@@ -87,10 +93,7 @@ t.test('also in a slot that is being handed over, which waits for it', async (t)
 });
 
 t.test('a look that takes long is followed by a rest', async (t) => {
-  const { bench, clock, sweeper, looks, hand, disk, take } = await open(t);
-  const message = await take('a@x.test');
-  disk.broken = true;
-  await t.rejects(hand.queue.release([untried(message)], clock.at));
+  const { bench, clock, sweeper, looks, message } = await openWithOrphan(t);
   looks.ms = 2000;
   await sweeper.sweep();
   clock.at += MINUTE_MS;
@@ -103,10 +106,7 @@ t.test('a look that takes long is followed by a rest', async (t) => {
 });
 
 t.test('a look that failed is repeated after as long, and a rest has an end', async (t) => {
-  const { bench, clock, sweeper, looks, hand, disk, take } = await open(t);
-  const message = await take('a@x.test');
-  disk.broken = true;
-  await t.rejects(hand.queue.release([untried(message)], clock.at));
+  const { bench, clock, sweeper, looks, message } = await openWithOrphan(t);
   looks.ms = 17_000;
   looks.fails = true;
   await sweeper.sweep();
@@ -120,10 +120,7 @@ t.test('a look that failed is repeated after as long, and a rest has an end', as
 });
 
 t.test('not in a slot that has been handed over', async (t) => {
-  const { bench, clock, sweeper, hand, disk, take, ownership } = await open(t);
-  const message = await take('a@x.test');
-  disk.broken = true;
-  await t.rejects(hand.queue.release([untried(message)], clock.at));
+  const { bench, clock, sweeper, message, ownership } = await openWithOrphan(t);
   ownership.leave([message.owner.slot]);
   ownership.handOver(message.owner.slot);
   await sweeper.sweep();
