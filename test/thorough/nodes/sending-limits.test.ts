@@ -6,6 +6,8 @@ import t from 'tap';
 import { MINUTE_MS } from '../../../src/base/clock.ts';
 import type { ReceivedMail } from '../../support/mail-sink.ts';
 import { startNodes, type TestNode } from '../../support/nodes.ts';
+import type { Page } from '../../support/page-reader.ts';
+import { PortalVisitor } from '../../support/portal.ts';
 import { postgresMissing } from '../../support/postgres-server.ts';
 import { testFolder } from '../../support/test-folder.ts';
 import { until } from '../../support/until.ts';
@@ -30,6 +32,14 @@ interface Reason {
 async function whyWaits({ postrider }: TestNode, id: string): Promise<Reason[]> {
   const { waits_for: reasons = [] } = await postrider.json('queue', 'show', id);
   return reasons as Reason[];
+}
+
+async function connectionsInPortal({ daemon, postrider }: TestNode): Promise<Page> {
+  const email = 'op@postrider.test';
+  const { password } = await postrider.json('user', 'create', '--operator', '--email', email);
+  const visitor = new PortalVisitor(`http://127.0.0.1:${daemon.httpPort}`);
+  await visitor.signIn({ email, password: String(password) });
+  return visitor.get('/portal/operator/queue?group=receiver');
 }
 
 const skip = postgresMissing();
@@ -92,7 +102,7 @@ t.test('messages per minute to a provider can be for both daemons together', { s
 t.test('connections to a provider can be shared by both daemons', { skip }, async (t) => {
   const file = path.join(testFolder(t), 'providers.toml');
   fs.writeFileSync(file, shared(3));
-  const settings = { delivery: { provider_limits_file: file } };
+  const settings = { delivery: { provider_limits_file: file }, portal: { require_second_step: 'nobody' as const } };
   const replies: (() => void)[] = [];
   const onMail = ({ to }: ReceivedMail) =>
     to.startsWith('bob') ? null : new Promise<null>((reply) => replies.push(() => reply(null)));
@@ -110,6 +120,11 @@ t.test('connections to a provider can be shared by both daemons', { skip }, asyn
   });
   const { groups } = await a.postrider.json('queue', 'list', '--group', 'receiver');
   t.match(groups, [{ connections: 3, per: 'service' }]);
+  t.match(
+    (await connectionsInPortal(a)).text,
+    /of \d+ \(this daemon has \d of the 3 that all daemons share\) open/,
+    'so do the pages of operators',
+  );
 
   // However much mail the first one has, more than its connections ever take: they are ended for the other one.
   const hasArrived = () => sink.mails.some(({ to }) => to.startsWith('bob'));
