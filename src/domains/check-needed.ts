@@ -141,7 +141,8 @@ async function lookAtMx(_: NeededRecord, facts: ServiceFacts, dns: Dns): Promise
     const addresses = await Promise.all([dns.a(exchange), dns.aaaa(exchange)]);
     if (addresses.flatMap(textsOf).some((ip) => ours.has(ip))) return { ...right(points), found };
   }
-  return { ...wrong(`${points}, which is not this machine`), found };
+  // As for the SPF record: obeyed as it stands on each of several machines, it would take the others out.
+  return { ...wrong(`${points}, which is not this machine; another machine of this service stays beside it`), found };
 }
 
 async function lookAtSpf({ name }: NeededRecord, { addresses }: ServiceFacts, dns: Dns): Promise<Looked> {
