@@ -30,6 +30,7 @@ const SERVER_OPTIONS: ServerOptions = {
 };
 /** Longer than any handler runs; closes connections whose client does not read its response. */
 const SOCKET_IDLE_MS = 120_000;
+const TUNNEL_LINGER_MS = 1_000;
 
 const PROOF_PROTOCOL = 'acme-tls/1';
 
@@ -120,7 +121,7 @@ class NodeEngine {
     server.on('checkContinue', (message, response) => void this.#serve(message, response, true));
     // RFC 9110 section 10.1.1: an expectation other than 100-continue may be ignored.
     server.on('checkExpectation', (message, response) => void this.#serve(message, response, false));
-    server.on('connect', (_message, socket) => refuseRaw(socket, 'malformed_request'));
+    server.on('connect', (_message, socket) => refuseTunnel(socket));
     server.on('clientError', (error: NodeJS.ErrnoException, socket) => this.#onClientError(error, socket));
   }
 
@@ -273,6 +274,16 @@ function writeAll(response: ServerResponse, body: Buffer): Promise<void> {
 function headerOf(message: IncomingMessage, name: string): string | undefined {
   const value = Object.hasOwn(message.headers, name) ? message.headers[name] : undefined;
   return Array.isArray(value) ? value.join(', ') : value;
+}
+
+/** Node gives such a socket away for good: it hears of no error of it any more, and knows it neither at a stop. */
+function refuseTunnel(socket: Duplex): void {
+  socket.on('error', () => socket.destroy());
+  // Until the answer has arrived: an end with unread octets would overtake it.
+  const end = setTimeout(() => socket.destroy(), TUNNEL_LINGER_MS).unref();
+  socket.once('close', () => clearTimeout(end));
+  socket.resume();
+  refuseRaw(socket, 'malformed_request');
 }
 
 /** For input that never became a request, so that there is no response object. */

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import type { TLSSocket } from 'node:tls';
 import t, { type Test } from 'tap';
 import { startHttp } from '../../src/http/start-http.ts';
+import { within } from '../support/patience.ts';
 import { RawHttp } from '../support/raw-http.ts';
 import { overBothEngines, type Served, SILENT_LOG } from './both-engines.ts';
 import { FIRST_PAIR, SECOND_PAIR, type TestOnlyPair } from './test-only-certificates.ts';
@@ -45,6 +46,25 @@ overBothEngines(t, 'close lets what runs finish, and nothing new in', async ({ t
   t.equal(await busy.rest(), '');
   t.equal(await idle.rest(), '', 'idle connections end too');
   await closing;
+});
+
+overBothEngines(t, 'who asks for a tunnel ends nothing but its own connection', async ({ t, serve }) => {
+  const server = await serve(() => ({ status: 200, body: 'still here' }));
+  const tunnel = 'CONNECT api.test:443 HTTP/1.1\r\nHost: api.test\r\n\r\n';
+  for (let count = 0; count < 20; count++) {
+    const connection = await server.connect();
+    await connection.send(tunnel);
+    connection.socket.resetAndDestroy();
+  }
+  const other = await server.connect();
+  await other.send(GET);
+  t.equal((await other.answer()).text, 'still here');
+
+  // Its client never reads that it is over.
+  const deaf = await server.connect();
+  deaf.socket.pause();
+  await deaf.send(tunnel);
+  await t.resolves(within(10_000, 'the server is closed', server.close(0)));
 });
 
 overBothEngines(t, 'close waits for a large answer to be taken', async ({ t, serve }) => {
