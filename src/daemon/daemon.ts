@@ -42,6 +42,8 @@ export interface DaemonOptions extends FoundationOptions {
 
 /** What the sandbox changes in its daemon. */
 export interface SandboxParts {
+  /** Where the SMTP door listens; it takes keys without TLS there, which its user has in a terminal on this machine. */
+  host: string;
   /** Mail that is captured instead of leaving the machine. */
   captured: CapturedMails;
   /** Whether calls accept the recipient even after a bounce or complaint has suppressed it. */
@@ -113,7 +115,7 @@ async function open(config: Config, options: DaemonOptions, opened: ClosingStack
 
   const takeMail = createTakeMail({ store, submission, clock, ids });
   const { smtp: tls } = certificates;
-  const door = await openDoor(config, foundation, { takeMail, staysUsable: sandbox?.staysUsable, tls }, opened);
+  const door = await openDoor(config, foundation, { takeMail, sandbox, tls }, opened);
   const inbound = await openIncoming(config, foundation, { resolver, reputation, send, tls });
   running.inbound = inbound;
   opened.add(() => inbound.close());

@@ -12,7 +12,8 @@ const MIB = 1024 * 1024;
 /** Ports are null: off. */
 type OpenDoor = Pick<SubmissionListener, 'port' | 'tlsPort' | 'openConnections'>;
 
-interface DoorParts extends Pick<DoorOptions, 'takeMail' | 'staysUsable'> {
+interface DoorParts extends Pick<DoorOptions, 'takeMail'> {
+  sandbox: (Pick<DoorOptions, 'host'> & Required<Pick<DoorOptions, 'staysUsable'>>) | undefined;
   /** The inbound listener's certificate, if that is not in files. */
   tls: TlsSource | null;
 }
@@ -21,7 +22,7 @@ interface DoorParts extends Pick<DoorOptions, 'takeMail' | 'staysUsable'> {
 export async function openDoor(
   config: Config,
   { store, clock, log, intake, keyUses, rates, metrics }: Foundation,
-  { takeMail, staysUsable, tls: source }: DoorParts,
+  { takeMail, sandbox, tls: source }: DoorParts,
   opened: ClosingStack,
 ): Promise<OpenDoor> {
   const { submission, service } = config;
@@ -29,7 +30,7 @@ export async function openDoor(
     return { port: null, tlsPort: null, openConnections: () => 0 };
   const tls = certificateOf(config) ?? source;
   const listener = await startSubmissionListener({
-    host: submission.host,
+    host: sandbox?.host ?? submission.host,
     port: submission.port || null,
     tlsPort: submission.tls_port || null,
     name: service.ehlo_name,
@@ -46,7 +47,7 @@ export async function openDoor(
     refusal: () => intake.state.reason,
     takeMail,
     ...(metrics && { count: (step, outcome) => metrics.submission(step, outcome) }),
-    ...(staysUsable && { staysUsable }),
+    ...(sandbox && { staysUsable: sandbox.staysUsable, keysInClear: true }),
     clock,
     log,
   });

@@ -16,7 +16,8 @@ export interface ReportSender {
 }
 
 export interface ReportSenderOptions {
-  /** The inbound listener, on 127.0.0.1. */
+  /** Of the inbound listener. */
+  ip: string;
   port: number;
   ehloName: string;
   log: Logger;
@@ -157,8 +158,8 @@ class Sessions {
   }
 
   async #open(): Promise<SmtpSession | Attempt> {
-    const { port, ehloName } = this.#options;
-    const local = { mx: 'localhost', ip: '127.0.0.1', port, ehloName, tls: 'none', signal: this.#signal } as const;
+    const { ip, port, ehloName } = this.#options;
+    const local = { mx: 'localhost', ip, port, ehloName, tls: 'none', signal: this.#signal } as const;
     const opened = await openSession(local);
     return opened.kind === 'failed' ? failed(opened.peer) : opened.session;
   }

@@ -24,11 +24,13 @@ export interface ListenerPorts {
 /** Where everything is. */
 export interface Places extends ListenerPorts {
   dataDir: string;
+  /** Where the listeners are. */
+  host: string;
   dns: number;
   capture: number;
 }
 
-const HOST = '127.0.0.1';
+const LOOPBACK = '127.0.0.1';
 // Neither exists outside: .test is reserved (RFC 6761 section 6.2).
 const BOUNCES_DOMAIN = 'bounces.postrider.test';
 const DEFAULTS: Partial<Record<KeyName, unknown>> = {
@@ -52,7 +54,15 @@ const PORTS_TRIED = 20;
 
 /** What does not depend on where the servers are: names, log level. */
 export function readOptions(input: ConfigInput): LoadedConfig {
-  return load(input, { 'submission.host': HOST });
+  return load(input, { 'submission.host': LOOPBACK });
+}
+
+/**
+ * Where the sandbox listens: on loopback, unless the environment says where the API does, as that of a container must,
+ * whose loopback nobody else reaches. For what a file says, see `dataDirOf`.
+ */
+export function listenHostOf({ config, source }: LoadedConfig): string {
+  return source.origins.get('http.host') === 'environment' ? config.http.host : LOOPBACK;
 }
 
 /** Of the environment; a file's is a server's, more likely than not. */
@@ -71,13 +81,14 @@ export async function choosePorts(wishes: LoadedConfig): Promise<ListenerPorts> 
 export function placeServers(input: ConfigInput, places: Places): Config {
   const { config } = load(input, {
     'data.dir': places.dataDir,
-    'http.host': HOST,
+    'http.host': places.host,
     'http.port': places.http,
-    'smtp.host': HOST,
+    'smtp.host': places.host,
     'smtp.port': places.smtp,
-    'submission.host': HOST,
+    // Elsewhere a certificate is required; the sandbox's door is opened without (`SandboxParts.host`).
+    'submission.host': LOOPBACK,
     'submission.port': places.submission,
-    'dns.servers': `${HOST}:${places.dns}`,
+    'dns.servers': `${LOOPBACK}:${places.dns}`,
     'dns.authority_port': places.dns,
     'dns.allow_private': true,
     'delivery.port': places.capture,
@@ -109,29 +120,31 @@ export function askedPorts({ config, source }: LoadedConfig): number[] {
 }
 
 /** A port that was asked for is taken or fails; the usual one gives way to the next free one. */
-async function choosePort({ config, source }: LoadedConfig, section: 'http' | 'smtp' | 'submission'): Promise<number> {
+async function choosePort(wishes: LoadedConfig, section: 'http' | 'smtp' | 'submission'): Promise<number> {
+  const { config, source } = wishes;
+  const host = listenHostOf(wishes);
   const wished = config[section].port;
-  if (source.origins.get(`${section}.port`) !== 'default') return wished === 0 ? anyPort() : wished;
+  if (source.origins.get(`${section}.port`) !== 'default') return wished === 0 ? anyPort(host) : wished;
   for (let port = wished; port < wished + PORTS_TRIED; port++) {
-    if (await isFree(port)) return port;
+    if (await isFree(host, port)) return port;
   }
-  return anyPort();
+  return anyPort(host);
 }
 
 /** Systems choose ports above these, for their outgoing calls too: one of theirs could be taken before it is listened on. */
 const CHOSEN_PORTS = { from: 20_000, to: 32_000 };
 
-async function anyPort(): Promise<number> {
+async function anyPort(host: string): Promise<number> {
   for (let tries = 0; tries < PORTS_TRIED; tries++) {
     const port = randomInt(CHOSEN_PORTS.from, CHOSEN_PORTS.to);
-    if (await isFree(port)) return port;
+    if (await isFree(host, port)) return port;
   }
-  return reservePort(HOST, 0);
+  return reservePort(host, 0);
 }
 
-async function isFree(port: number): Promise<boolean> {
+async function isFree(host: string, port: number): Promise<boolean> {
   try {
-    await reservePort(HOST, port);
+    await reservePort(host, port);
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') return false;

@@ -1,4 +1,4 @@
-// `postrider sandbox`: the real daemon on loopback, between a DNS server and a receiving MTA of
+// `postrider sandbox`: the real daemon, between a DNS server and a receiving MTA of
 // its own, with everything ready to send the first message. A wiring list, as in daemon.ts.
 import fs from 'node:fs';
 import path from 'node:path';
@@ -7,6 +7,7 @@ import { SECOND_MS, systemClock } from '../base/clock.ts';
 import { ClosingStack } from '../base/closing-stack.ts';
 import { Fault } from '../base/errors.ts';
 import { IdSource } from '../base/ids.ts';
+import { hostInUrl, reachableHere } from '../base/ip-address.ts';
 import type { Config } from '../config/keys.ts';
 import { type Daemon, type DaemonOptions, startDaemon } from '../daemon/daemon.ts';
 import { createLogger, type Logger } from '../observe/log.ts';
@@ -20,7 +21,15 @@ import { openLogFile } from './log-file.ts';
 import { isBareMagic } from './magic-recipient.ts';
 import { publishedTxt } from './published-records.ts';
 import { createReportSender } from './report-sender.ts';
-import { askedPorts, type ConfigInput, choosePorts, dataDirOf, placeServers, readOptions } from './sandbox-config.ts';
+import {
+  askedPorts,
+  type ConfigInput,
+  choosePorts,
+  dataDirOf,
+  listenHostOf,
+  placeServers,
+  readOptions,
+} from './sandbox-config.ts';
 import { startSandboxDns } from './sandbox-dns.ts';
 import { CAPTURE_HOST } from './sandbox-zone.ts';
 import { type Welcome, welcomeJson, welcomeText } from './welcome.ts';
@@ -94,14 +103,16 @@ async function open(
   const dns = await openDns(wishes.config, running, log);
   opened.add(() => dns.close());
   const ports = await choose(wishes);
-  const capturePort = await openCapture(captured, { inboundPort: ports.smtp, log, opened });
+  const host = listenHostOf(wishes);
+  const reached = reachableHere(host);
+  const capturePort = await openCapture(captured, { inbound: { ip: reached, port: ports.smtp }, log, opened });
 
-  const config = placeServers(input, { ...ports, dataDir: folder.dir, dns: dns.port, capture: capturePort });
+  const config = placeServers(input, { ...ports, host, dataDir: folder.dir, dns: dns.port, capture: capturePort });
   const daemon = await orInUse(folder.dir, () =>
     startDaemon(config, {
       commands,
       logTo: logSink,
-      sandbox: { captured: seenInPortal(captured, running), staysUsable: isBareMagic },
+      sandbox: { host, captured: seenInPortal(captured, running), staysUsable: isBareMagic },
     }),
   );
   opened.add(() => daemon.close());
@@ -114,11 +125,11 @@ async function open(
     maxKeys: config.limits.keys_per_tenant,
   });
   running.tenantId = access.tenantId;
-  const url = `${config.http.tls_cert ? 'https' : 'http'}://127.0.0.1:${daemon.httpPort}`;
+  const url = `${config.http.tls_cert ? 'https' : 'http'}://${hostInUrl(reached)}:${daemon.httpPort}`;
   const portalUrl = await findPortal(url);
   const { capturedDir, logFile } = folder;
   const dnsServer = `127.0.0.1:${dns.port}`;
-  const smtp = daemon.submissionPort === null ? null : { host: '127.0.0.1', port: daemon.submissionPort };
+  const smtp = daemon.submissionPort === null ? null : { host: reached, port: daemon.submissionPort };
   const welcome = { url, busyHttpPort: ports.busyHttp, smtp, access, portalUrl, capturedDir, logFile, dnsServer };
   return { welcome, captured, close: () => opened.close() };
 }
@@ -174,9 +185,9 @@ function openDns({ service }: Config, running: { daemon: Daemon | null }, log: L
 /** Returns the port of the capture server. */
 async function openCapture(
   folder: CapturedFolder,
-  { inboundPort, log, opened }: { inboundPort: number; log: Logger; opened: ClosingStack },
+  { inbound, log, opened }: { inbound: { ip: string; port: number }; log: Logger; opened: ClosingStack },
 ): Promise<number> {
-  const reports = createReportSender({ port: inboundPort, ehloName: CAPTURE_HOST, log });
+  const reports = createReportSender({ ...inbound, ehloName: CAPTURE_HOST, log });
   opened.add(() => reports.close());
   const server = await startCaptureServer({
     host: CAPTURE_HOST,

@@ -1,6 +1,6 @@
 // IP addresses in one spelling, and their networks in whatever spelling they come.
 import t from 'tap';
-import { networkOf, normaliseAddress, siteOf } from '../../src/base/ip-address.ts';
+import { hostInUrl, networkOf, normaliseAddress, reachableHere, siteOf } from '../../src/base/ip-address.ts';
 
 t.test('one spelling for each address', async (t) => {
   const cases: [written: string, normal: string | null][] = [
@@ -47,4 +47,9 @@ t.test('the site of an address', async (t) => {
   t.equal(siteOf('::ffff:192.0.2.7'), null);
   t.equal(siteOf('192.0.2.7'), null);
   t.equal(siteOf(''), null);
+});
+
+t.test('what listens everywhere is reached on loopback', async (t) => {
+  const urls = ['0.0.0.0', '::', '192.0.2.1', '2001:db8::1'].map((host) => hostInUrl(reachableHere(host)));
+  t.same(urls, ['127.0.0.1', '[::1]', '192.0.2.1', '[2001:db8::1]']);
 });

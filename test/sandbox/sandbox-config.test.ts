@@ -4,11 +4,12 @@ import { type AddressInfo, createServer } from 'node:net';
 import path from 'node:path';
 import t, { type Test } from 'tap';
 import { reservePort } from '../../src/http/reserve-port.ts';
-import { choosePorts, placeServers, readOptions } from '../../src/sandbox/sandbox-config.ts';
+import { choosePorts, listenHostOf, placeServers, readOptions } from '../../src/sandbox/sandbox-config.ts';
 import { testFolder } from '../support/test-folder.ts';
 
 const PLACES = {
   dataDir: '/tmp/own',
+  host: '127.0.0.1',
   dns: 5301,
   capture: 2526,
   http: 8081,
@@ -66,6 +67,19 @@ t.test('what would lead out of it cannot be changed, the rest can', async (t) =>
     dns: { servers: ['127.0.0.1:5301'] },
     delivery: { port: 2526, allow_private: true, retry_steps: [2000, 3000] },
     service: { bounces_domain: 'bounces.example.test', dkim_domain: 'bounces.example.test' },
+  });
+});
+
+t.test('the environment, and no file, says where it listens', async (t) => {
+  const files = testFolder(t, { 'given.toml': '[http]\nhost = "0.0.0.0"\n' });
+  const hostIn = (env: Record<string, string>, file?: string) => listenHostOf(readOptions({ env, file }));
+  t.equal(hostIn({}), '127.0.0.1');
+  t.equal(hostIn({}, path.join(files, 'given.toml')), '127.0.0.1');
+  t.equal(hostIn({ POSTRIDER_HTTP_HOST: '0.0.0.0' }), '0.0.0.0');
+  t.match(placeServers({ env: {}, file: undefined }, { ...PLACES, host: '0.0.0.0' }), {
+    http: { host: '0.0.0.0' },
+    smtp: { host: '0.0.0.0' },
+    dns: { servers: ['127.0.0.1:5301'] },
   });
 });
 

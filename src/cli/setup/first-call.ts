@@ -1,4 +1,5 @@
 // The last words of set-up: the first call of the API, and what is still to be done.
+import { hostInUrl, reachableHere } from '../../base/ip-address.ts';
 import { acmeNames } from '../../config/acme-names.ts';
 import type { Config } from '../../config/keys.ts';
 
@@ -23,8 +24,7 @@ export function firstCall(config: Config, { from, to, key }: FirstCall): string 
 function apiOf(config: Config): string {
   const { http, service } = config;
   if (http.tls_cert || acmeNames(config).http !== null) return service.base_url;
-  const host = http.host === '0.0.0.0' || http.host === '::' ? '127.0.0.1' : http.host;
-  return `http://${host.includes(':') ? `[${host}]` : host}:${http.port}`;
+  return `http://${hostInUrl(reachableHere(http.host))}:${http.port}`;
 }
 
 /** For a POSIX shell. */

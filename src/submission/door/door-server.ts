@@ -17,6 +17,7 @@ const HAS_ENHANCED_CODE = /^[245]\.\d{1,3}\.\d{1,3} /;
 export class DoorServer extends StrictSmtpServer {
   /** Called when smtp-server itself refuses a mail at MAIL, for the size that is announced. */
   sizeRefused: () => void = () => {};
+  keysInClear = false;
 
   protected override prepare(connection: Connection): void {
     super.prepare(connection);
@@ -34,8 +35,9 @@ export class DoorServer extends StrictSmtpServer {
     const { session } = connection;
     const commands = connection as unknown as Commands;
     const [ehlo, auth] = [commands.handler_EHLO.bind(connection), commands.handler_AUTH.bind(connection)];
+    const mayAuth = () => this.keysInClear || keepsPassword(session);
     commands.handler_EHLO = (command, done) => {
-      if (keepsPassword(session)) return ehlo(command, done);
+      if (mayAuth()) return ehlo(command, done);
       session.disabledCommands = [...disabledOf(this.options), 'AUTH'];
       ehlo(command, () => {
         delete session.disabledCommands;
@@ -43,7 +45,7 @@ export class DoorServer extends StrictSmtpServer {
       });
     };
     commands.handler_AUTH = (command, done) => {
-      if (keepsPassword(session)) return auth(command, done);
+      if (mayAuth()) return auth(command, done);
       connection.send(538, '5.7.11 Encrypt the connection with STARTTLS first, then send AUTH');
       done();
     };

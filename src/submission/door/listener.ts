@@ -14,6 +14,8 @@ export interface DoorOptions extends DoorSessionOptions {
   tlsPort: number | null;
   tls?: TlsFiles | TlsSource;
   tlsCheckMs?: number;
+  /** Keys are taken without TLS from other machines as well. */
+  keysInClear?: boolean;
 }
 
 export interface SubmissionListener {
@@ -37,6 +39,7 @@ export async function startSubmissionListener(options: DoorOptions): Promise<Sub
       secure,
       ...pair,
     });
+    server.keysInClear = options.keysInClear ?? false;
     server.sizeRefused = () => options.count?.('mail', 'too_large');
     logPeerErrors(server, log, 'submission listener');
     servers.push(server);

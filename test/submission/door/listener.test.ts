@@ -1,13 +1,13 @@
 // The SMTP door as its clients meet it: over real sockets, byte by byte.
 import { writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
-import { networkInterfaces } from 'node:os';
 import path from 'node:path';
 import { connect as connectTls } from 'node:tls';
 import { createTransport } from 'nodemailer';
 import t, { type Test } from 'tap';
 import { systemClock } from '../../../src/base/clock.ts';
 import { FIRST_PAIR, SECOND_PAIR, type TestOnlyPair } from '../../http/test-only-certificates.ts';
+import { noOwnAddress, OWN_ADDRESS } from '../../support/own-address.ts';
 import { patience } from '../../support/patience.ts';
 import { SmtpClient } from '../../support/smtp-client.ts';
 import { testFolder } from '../../support/test-folder.ts';
@@ -403,27 +403,19 @@ t.test('STARTTLS', async (t) => {
   });
 });
 
-const OWN_ADDRESS = Object.values(networkInterfaces())
-  .flat()
-  .find((one) => one?.family === 'IPv4' && !one.internal)?.address;
-
-t.test(
-  'no password before TLS, except on loopback',
-  { skip: OWN_ADDRESS ? false : 'this machine has no address but loopback' },
-  async (t) => {
-    const door = await openDoor(t, { host: '0.0.0.0', tls: tlsFiles(t, FIRST_PAIR) });
-    const { client } = await SmtpClient.open(door.port, OWN_ADDRESS, OWN_ADDRESS);
-    t.notMatch(await client.ask('EHLO client.test'), /AUTH/);
-    t.match(await client.ask(plain(door.tenant.key)), /^538 5\.7\.11 .*STARTTLS/);
-    t.match(await client.ask('AUTH LOGIN'), /^538/);
-    t.match(await client.ask(`MAIL FROM:<${FROM}>`), /^530 5\.7\.0/);
-    t.same(door.uses, [], 'the key was not even looked at');
-    await client.startTls({ rejectUnauthorized: false });
-    t.match(await client.ask('EHLO client.test'), /AUTH PLAIN LOGIN/);
-    t.match(await client.ask(plain(door.tenant.key)), /^235/);
-    client.close();
-  },
-);
+t.test('no password before TLS, except on loopback', { skip: noOwnAddress }, async (t) => {
+  const door = await openDoor(t, { host: '0.0.0.0', tls: tlsFiles(t, FIRST_PAIR) });
+  const { client } = await SmtpClient.open(door.port, OWN_ADDRESS, OWN_ADDRESS);
+  t.notMatch(await client.ask('EHLO client.test'), /AUTH/);
+  t.match(await client.ask(plain(door.tenant.key)), /^538 5\.7\.11 .*STARTTLS/);
+  t.match(await client.ask('AUTH LOGIN'), /^538/);
+  t.match(await client.ask(`MAIL FROM:<${FROM}>`), /^530 5\.7\.0/);
+  t.same(door.uses, [], 'the key was not even looked at');
+  await client.startTls({ rejectUnauthorized: false });
+  t.match(await client.ask('EHLO client.test'), /AUTH PLAIN LOGIN/);
+  t.match(await client.ask(plain(door.tenant.key)), /^235/);
+  client.close();
+});
 
 t.test('TLS from the start', async (t) => {
   const door = await openDoor(t, { port: null, tlsPort: 0, tls: tlsFiles(t, FIRST_PAIR) });

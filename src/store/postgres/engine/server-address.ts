@@ -4,6 +4,7 @@
 import fs from 'node:fs';
 import type { ConnectionOptions } from 'node:tls';
 import { Fault } from '../../../base/errors.ts';
+import { hostInUrl } from '../../../base/ip-address.ts';
 import { systemTrouble, systemWords } from '../../../base/system-words.ts';
 
 export interface ServerAddress {
@@ -67,7 +68,7 @@ export function withoutPassword(url: string): string {
 }
 
 export function describeHost({ host, port }: HostAddress): string {
-  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+  return `${hostInUrl(host)}:${port}`;
 }
 
 export function isSocketFolder(host: string): boolean {
