@@ -1,5 +1,5 @@
 // compose-nodes.yaml: two daemons that differ in what must differ and are the same in the rest, and a balancer that nginx
-// accepts. Docker itself is not run here.
+// accepts. Docker runs them in test/nightly/containers.test.ts.
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';

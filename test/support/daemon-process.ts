@@ -204,19 +204,8 @@ export class Daemon {
     });
   }
 
-  async call(key: string | null, route: string, { body, headers = {} }: ApiCall = {}): Promise<ApiAnswer> {
-    const [method, target] = route.split(' ') as [string, string];
-    const response = await fetch(`http://127.0.0.1:${this.#httpPort}${target}`, {
-      method,
-      headers: {
-        ...(key !== null && { Authorization: `Bearer ${key}` }),
-        ...(body !== undefined && { 'Content-Type': 'application/json' }),
-        ...headers,
-      },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    });
-    const text = await response.text();
-    return { status: response.status, body: text === '' ? {} : (JSON.parse(text) as Json) };
+  call(key: string | null, route: string, call?: ApiCall): Promise<ApiAnswer> {
+    return callApi(`http://127.0.0.1:${this.#httpPort}`, key, route, call);
   }
 
   signal(signal: NodeJS.Signals): void {
@@ -246,6 +235,26 @@ export class Daemon {
   }
 }
 
+export async function callApi(
+  origin: string,
+  key: string | null,
+  route: string,
+  { body, headers = {} }: ApiCall = {},
+): Promise<ApiAnswer> {
+  const [method, target] = route.split(' ') as [string, string];
+  const response = await fetch(`${origin}${target}`, {
+    method,
+    headers: {
+      ...(key !== null && { Authorization: `Bearer ${key}` }),
+      ...(body !== undefined && { 'Content-Type': 'application/json' }),
+      ...headers,
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  return { status: response.status, body: text === '' ? {} : (JSON.parse(text) as Json) };
+}
+
 function onLoopback(dns: TestDnsServer, smtpPort: number): Settings {
   return {
     http: { port: 0 },
@@ -272,7 +281,7 @@ function merge(base: Settings, more: Settings): Settings {
 }
 
 /** Strings, numbers, booleans and lists of strings are written in TOML as in JSON. */
-function toToml(settings: Settings): string {
+export function toToml(settings: Settings): string {
   const section = ([name, keys]: [string, Settings[string]]) =>
     [`[${name}]`, ...Object.entries(keys).map(([key, value]) => `${key} = ${JSON.stringify(value)}`), ''].join('\n');
   return Object.entries(settings).map(section).join('\n');

@@ -60,10 +60,9 @@ async function debootstrap(t: Test, args: string[]): Promise<void> {
   if (made.code !== 0) throw new Error(`mmdebstrap ${suite} ended with ${made.code}:\n${made.output}`);
 }
 
-/** The smallest root of a release with apt, as an archive; gives its name. */
-export async function makeBase(t: Test, suite: string, file: string): Promise<string> {
-  await debootstrap(t, [suite, file]);
-  return file;
+/** The smallest root of a release with apt, and the packages, as an archive. */
+export async function makeBase(t: Test, suite: string, file: string, packages: string[] = []): Promise<void> {
+  await debootstrap(t, [...(packages.length > 0 ? [`--include=${packages.join(',')}`] : []), suite, file]);
 }
 
 /** An empty folder for a checkout in a new root. */
