@@ -47,7 +47,9 @@ export type DatabaseFacts =
   | { kind: 'none' }
   | { kind: 'checked'; problems: readonly string[]; elapsedMs: number }
   | { kind: 'unfinished'; elapsedMs: number }
-  | { kind: 'unreadable'; reason: string };
+  | { kind: 'unreadable'; reason: string }
+  /** Not for whoever runs the doctor. */
+  | { kind: 'closed'; reason: string };
 
 export interface KeyFileFacts {
   file: string;
@@ -77,7 +79,8 @@ export interface DaemonFacts {
 export type DaemonAnswer =
   | { kind: 'running'; facts: DaemonFacts }
   | { kind: 'none' }
-  | { kind: 'silent'; reason: string };
+  | { kind: 'silent'; reason: string }
+  | { kind: 'closed'; reason: string };
 
 export interface StoredFacts {
   /** The public key of the service's own signature; null: not created yet. */

@@ -10,6 +10,8 @@ export function judgeDatabase(file: string, facts: DatabaseFacts): Finding {
   switch (facts.kind) {
     case 'none':
       return warning(about, 'does not exist yet: the first start creates it');
+    case 'closed':
+      return warning(about, `couldn't be checked: ${facts.reason}`);
     case 'unreadable':
       return wrong(about, `cannot be read: ${facts.reason}`, restore);
     case 'unfinished':
@@ -44,6 +46,8 @@ export function judgeDaemon(answer: DaemonAnswer, now: number): Finding[] {
   switch (answer.kind) {
     case 'none':
       return [warning(about, 'is not running', { command: 'systemctl start postrider' })];
+    case 'closed':
+      return [warning(about, `couldn't be asked: ${answer.reason}`)];
     case 'silent':
       return [wrong(about, `does not answer: ${answer.reason}`, { command: 'systemctl restart postrider' })];
     case 'running': {

@@ -96,6 +96,7 @@ export function databaseProblem({ dir, database }: DataFolder): string | null {
   if (database === null) return null;
   try {
     fs.statSync(database);
+    mayUse(database);
     return null;
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code !== 'ENOENT') return unusable(dir, cause);
@@ -107,11 +108,16 @@ export function databaseProblem({ dir, database }: DataFolder): string | null {
 export function databaseBarrier(folder: DataFolder): string | null {
   if (folder.database === null) return null;
   try {
-    fs.statSync(folder.database, { throwIfNoEntry: false });
+    if (fs.statSync(folder.database, { throwIfNoEntry: false }) !== undefined) mayUse(folder.database);
     return null;
   } catch (cause) {
     return unusable(folder.dir, cause);
   }
+}
+
+/** Whoever reads it writes, too: into the shared memory beside it. SQLite would only say that it can't be opened. */
+function mayUse(database: string): void {
+  fs.accessSync(database, fs.constants.R_OK | fs.constants.W_OK);
 }
 
 function unusable(dir: string, cause: unknown): string {

@@ -9,6 +9,7 @@ import { sourcePool } from '../config/source-address.ts';
 import type {
   DaemonAnswer,
   DaemonFacts,
+  DatabaseFacts,
   DoctorKit,
   DoctorSettings,
   StoredCertificate,
@@ -23,7 +24,7 @@ import { bindProblem, dialTcp } from '../protocol/smtp/dial.ts';
 import { inspect, serverFacts } from '../store/opening/open-store.ts';
 import { checkFile } from '../store/sqlite/reading/inspection.ts';
 import { askDaemon } from './control-client.ts';
-import { type DataFolder, dataFolder } from './data-folder.ts';
+import { type DataFolder, databaseBarrier, dataFolder } from './data-folder.ts';
 import { inspectKeyFile } from './master-key.ts';
 
 // The operator waits for the slowest name server.
@@ -55,12 +56,18 @@ export function doctorKit(config: Config): DoctorKit {
     stored: () => inspect(folder.store, ({ names }) => names(`${selector}._domainkey.${domain}`, MAX_DOMAINS)),
     held: async () => (await inspect(folder.store, (stored) => stored.held())) ?? 0,
     certificates: () => storedCertificates(config),
-    database: async () => (folder.database === null ? null : checkFile(folder.database, DATABASE_MS)),
+    database: () => databaseFacts(folder),
     server: () => askServer(folder),
     keyFile: () => inspectKeyFile(config),
     signing: measureSigning,
     daemon: () => daemonAnswer(folder.controlSocket),
   };
+}
+
+async function databaseFacts(folder: DataFolder): Promise<DatabaseFacts | null> {
+  if (folder.database === null) return null;
+  const reason = databaseBarrier(folder);
+  return reason === null ? checkFile(folder.database, DATABASE_MS) : { kind: 'closed', reason };
 }
 
 async function askServer({ store }: DataFolder): Promise<ServerAnswer | null> {
@@ -87,8 +94,13 @@ async function daemonAnswer(controlSocket: string): Promise<DaemonAnswer> {
     if (answer.kind === 'done') return { kind: 'running', facts: answer.result as DaemonFacts };
     return { kind: 'silent', reason: 'message' in answer ? answer.message : 'its answer is not valid' };
   } catch (error) {
-    return { kind: 'silent', reason: describeError(error) };
+    return { kind: isForbidden(error) ? 'closed' : 'silent', reason: describeError(error) };
   }
+}
+
+function isForbidden(error: unknown): boolean {
+  const { code = '' } = ((error as Error).cause ?? {}) as NodeJS.ErrnoException;
+  return code === 'EACCES' || code === 'EPERM';
 }
 
 function settingsOf(config: Config): DoctorSettings {

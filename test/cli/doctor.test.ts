@@ -6,6 +6,8 @@ import { doctorDaemon } from '../../src/cli/commands/doctor.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { install } from '../support/daemon-process.ts';
 import { startDnsServer } from '../support/dns-server.ts';
+import { noOtherUser, OTHER_USER } from '../support/other-user.ts';
+import { runProgram } from '../support/program.ts';
 import { programWithDns } from './program-with-dns.ts';
 
 const NO_NETWORK = '[doctor]\nmail_domains = []\nknown_domains = []\ntime_sources = []\nblocklists = []\n';
@@ -88,6 +90,30 @@ t.test('beside a daemon: its intake, its timers with their last results, and its
   await daemon.kill();
   t.match(await installation.runHere('doctor', 'daemon'), { code: 1, stderr: /no daemon is running/ });
 });
+
+t.test(
+  'another user of the machine is told to be the right one, not to restore a backup',
+  { skip: noOtherUser },
+  async (t) => {
+    const dns = await startDnsServer();
+    t.teardown(() => dns.close());
+    const nobody = { mail_domains: [], known_domains: [], time_sources: [], blocklists: [] };
+    const installation = install(t, { dns, smtpPort: 1, settings: { doctor: nobody } });
+    const daemon = await installation.serve();
+    fs.chmodSync(installation.folder, 0o755);
+    const asOther = () => runProgram(['doctor', '--config', installation.configFile], OTHER_USER);
+    const dir = path.dirname(installation.databaseFile);
+    // Closed as it is made, and opened by somebody: then the files in it are closed.
+    for (const mode of [0o700, 0o755]) {
+      fs.chmodSync(dir, mode);
+      const { stdout } = await asOther();
+      t.match(stdout, /^warn {2}database: .* couldn't be checked: .* permission denied; run .*sudo -u\)$/m);
+      t.match(stdout, /^warn {2}daemon: postrider couldn't be asked: .*sudo -u\)$/m);
+      t.notMatch(stdout, /restore|restart/);
+    }
+    await daemon.kill();
+  },
+);
 
 t.test('while a run is under way, its result is not shown as that of the run before', async (t) => {
   const times = { period_ms: 1000, next_run_at: '2026-11-24T10:00:01.000Z', last_run_at: '2026-11-24T10:00:00.000Z' };
