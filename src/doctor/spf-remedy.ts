@@ -10,7 +10,7 @@ export function spfRemedy(domain: string, record: DnsResult<string>, asked: read
   const published = record.kind === 'found' ? record.records.filter(isSpfRecord) : [];
   // While there are several or an invalid one, no address passes, so all of ours are named.
   const refused = asked.filter(({ result }) => result.kind === 'not_pass').map(({ ip }) => ip);
-  const value = extendedSpf(published, refused);
+  const value = extendedSpf(published, refused.map(spfTerm));
   if (value === null) return publish(spfRecord(domain, asked));
   if (published.length > 1) {
     return { advice: `publish one TXT record in place of the ${published.length} at ${domain}: ${value}` };

@@ -4,8 +4,9 @@ import type { DnsResult } from '../protocol/dns/dns-result.ts';
 import { checkOwnName } from '../protocol/dns/own-name.ts';
 import type { Resolver } from '../protocol/dns/resolver.ts';
 import { spfOfAddress } from '../protocol/dns/spf-of-address.ts';
+import { isSpfRecord } from '../protocol/dns/spf-record.ts';
 import type { DomainCheck } from '../store/domains.ts';
-import { checkDmarc, checkDomainRecords, type TxtLookups } from './checks.ts';
+import { checkDmarc, checkDomainRecords, MAX_FOUND_CHARS, type TxtLookups } from './checks.ts';
 import { extendedSpf } from './extended-spf.ts';
 import {
   type DnsNeeds,
@@ -14,6 +15,7 @@ import {
   type NeededRecord,
   neededRecords,
   type ServiceFacts,
+  spfTerm,
 } from './needed-records.ts';
 import { type RecordVerdict, stateOfCheck } from './record-state.ts';
 import {
@@ -52,11 +54,23 @@ export async function checkNeeded(needs: DnsNeeds, lookups: ZoneLookups): Promis
   for (let from = 0; from < domains.length; from += DOMAINS_AT_ONCE) {
     const some = domains.slice(from, from + DOMAINS_AT_ONCE).map(async (facts) => {
       const checks = await checkDomainRecords({ facts, service: names }, lookups.limited());
-      return domainRecords(facts, names).map((record, index) => ({ ...record, ...ofDomainCheck(checks[index]!) }));
+      return domainRecords(facts, names).map((record, index) => ofDomain(record, checks[index]!, names.spfDomain));
     });
     checked.push(...(await Promise.all(some)).flat());
   }
   return checked;
+}
+
+function ofDomain(record: NeededRecord, check: DomainCheck, spfDomain: string): CheckedRecord {
+  const checked = { ...record, ...ofDomainCheck(check) };
+  const isExtended = check.record === 'spf' && !check.ok && check.found.some(isSpfRecord);
+  return isExtended ? { ...checked, value: spfBeside(check, spfDomain) } : checked;
+}
+
+/** In place of the record that is there. Null: in that one, something else has to be corrected first. */
+function spfBeside({ reason, found }: DomainCheck, spfDomain: string): string | null {
+  const isWhole = found.every((text) => text.length < MAX_FOUND_CHARS);
+  return isWhole && reason !== 'invalid_record' ? extendedSpf(found, [`include:${spfDomain}`]) : null;
 }
 
 type Looked = Pick<CheckedRecord, 'state' | 'message' | 'found'> & {
@@ -154,7 +168,11 @@ async function lookAtSpf({ name }: NeededRecord, { addresses }: ServiceFacts, dn
   const answers = await Promise.all(asked);
   const found = textsOf(record);
   const refused = answers.filter(({ result }) => result.kind === 'not_pass').map(({ ip }) => ip);
-  return { ...judgeOwnSpf(record, answers), found, value: refused.length > 0 ? extendedSpf(found, refused) : null };
+  return {
+    ...judgeOwnSpf(record, answers),
+    found,
+    value: refused.length > 0 ? extendedSpf(found, refused.map(spfTerm)) : null,
+  };
 }
 
 async function lookAtDkim({ name, unknown }: NeededRecord, { dkim }: ServiceFacts, dns: Dns): Promise<Looked> {

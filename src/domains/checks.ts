@@ -44,7 +44,7 @@ type Verdict = Pick<DomainCheck, 'ok' | 'found' | 'reason' | 'message'>;
 
 /** Limits what is stored of records that strangers wrote. */
 const MAX_FOUND = 20;
-const MAX_FOUND_CHARS = 2048;
+export const MAX_FOUND_CHARS = 2048;
 
 /** Includes of an SPF record must leave enough of the budget for the record that decides. */
 const SPF_SHARE = 0.7;

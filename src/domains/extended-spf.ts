@@ -1,7 +1,6 @@
-// The SPF record (RFC 7208) that authorizes our addresses beside what is published already: other machines of the service
-// may be in it, so nothing that works is taken out.
+// The SPF record (RFC 7208) that authorizes us beside what is published already: other machines of the service, and other
+// services of a tenant, are in it, so nothing that works is taken out.
 import { isSpfRecord, parseSpfRecord } from '../protocol/dns/spf-record.ts';
-import { spfTerm } from './needed-records.ts';
 
 /** With more, an answer may not fit into 512 bytes, which some receivers don't read (RFC 7208 section 3.4). */
 export const MAX_SPF_BYTES = 450;
@@ -11,15 +10,15 @@ const ALL = /^[+?~-]?all$/i;
 const REDIRECT = /^redirect=/i;
 
 /** Null: no such record is there. Several become one: receivers reject a domain that has more (RFC 7208 section 4.5). */
-export function extendedSpf(published: readonly string[], ips: readonly string[]): string | null {
+export function extendedSpf(published: readonly string[], added: readonly string[]): string | null {
   const records = published.filter(isSpfRecord);
   const [record] = records;
   if (record === undefined) return null;
-  if (records.length === 1) return withAddresses(termsOf(record), ips);
+  if (records.length === 1) return withTerms(termsOf(record), added);
   // `redirect` is only read in a record without `all`, and there may be just one: `include` passes the same senders.
   const kept = records.flatMap((text) => evaluatedTerms(text).filter((term) => !ALL.test(term)));
   const merged = kept.map((term) => term.replace(REDIRECT, 'include:'));
-  return withAddresses([...new Set(merged), '-all'], ips);
+  return withTerms([...new Set(merged), '-all'], added);
 }
 
 function termsOf(record: string): string[] {
@@ -34,8 +33,7 @@ function evaluatedTerms(record: string): string[] {
 }
 
 /** Behind the addresses that it begins with: there, nothing that is evaluated before can reject ours. */
-function withAddresses(terms: readonly string[], ips: readonly string[]): string {
-  const added = ips.map(spfTerm);
+function withTerms(terms: readonly string[], added: readonly string[]): string {
   const known = terms.filter((term) => !added.includes(term.toLowerCase().replace(/^\+/, '')));
   const other = known.findIndex((term) => !PLAIN_ADDRESS.test(term));
   const place = other < 0 ? known.length : other;

@@ -205,6 +205,21 @@ t.test("what is published for the service's other machines stays in what is to b
   t.equal(included, SPF);
 });
 
+t.test("what a domain's SPF record permits to others stays in what is to be published", async (t) => {
+  const { dns, values } = await startZone(t);
+  publishAll(dns);
+  const ofDomain = async () => (await values('SPF')).at(-1);
+  dns.set('mail.acme.co.uk', 'TXT', ['v=spf1 include:_spf.other.test ~all']);
+  dns.set('_spf.other.test', 'TXT', ['v=spf1 ip4:192.0.2.7 -all']);
+  t.equal(await ofDomain(), 'v=spf1 include:spf.service.test include:_spf.other.test ~all');
+  dns.set('mail.acme.co.uk', 'TXT', ['v=spf1 include:_spf.other.test ~all', 'v=spf1 a -all', 'site-verification=1']);
+  t.equal(await ofDomain(), 'v=spf1 include:spf.service.test include:_spf.other.test a -all');
+  dns.set('mail.acme.co.uk', 'TXT', ['v=spf1 inclde:_spf.other.test ~all']);
+  t.equal(await ofDomain(), null, 'first, the mistake in it');
+  dns.set('mail.acme.co.uk', 'TXT', ['site-verification=1']);
+  t.equal(await ofDomain(), 'v=spf1 include:spf.service.test ~all');
+});
+
 t.test('what receivers accept is right, even where it is spelt otherwise', async (t) => {
   const { dns, states } = await startZone(t);
   publishAll(dns);
