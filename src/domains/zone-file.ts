@@ -50,7 +50,8 @@ export function zoneFileOf(entries: readonly ZoneEntry[]): string {
 }
 
 function entryLines(entry: ZoneEntry): string[] {
-  const about = `; ${entry.what}: ${entry.purpose}`;
+  const { what, purpose } = entry;
+  const about = purpose.startsWith(what) ? `; ${purpose}` : `; ${what}: ${purpose}`;
   const { name, type, value } = entry;
   if (value === null) return [about, `; ${name}. ${TTL_SECS} IN ${type} unknown: ${entry.unknown}`, ''];
   const line = zoneLine({ name, type, value });

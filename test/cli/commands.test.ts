@@ -87,7 +87,7 @@ t.test('failures: exit code 1, the reason on standard error, nothing on standard
       /^postrider user create: there is already a user op@example\.com/,
     ],
     [['user', 'reset', '--email', 'nobody@example.com'], /^postrider user reset: there is no user nobody@example\.com/],
-    [['queue', 'show', STRANGER], /there is no message/],
+    [['queue', 'show', STRANGER], /there is no message .*postrider queue find/],
     [['queue', 'retry', STRANGER], /there is no message/],
     [['queue', 'cancel', STRANGER], /there is no message/],
     [['suppression', 'list', '--tenant', STRANGER], /there is no tenant/],

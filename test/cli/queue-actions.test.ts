@@ -300,7 +300,7 @@ t.test('retry and cancel of many', async (t) => {
 });
 
 t.test('mail for later: said so, moved, retried at once, canceled', async (t) => {
-  const { program, withStore } = await setUp(t);
+  const { program, messageId, withStore } = await setUp(t);
   const { json, runHere } = program;
   const at = (ms: number) => new Date(ms).toISOString();
   const soon = systemClock.now() + 3_600_000;
@@ -311,6 +311,9 @@ t.test('mail for later: said so, moved, retried at once, canceled', async (t) =>
   t.match(shown, { state: 'scheduled', waits_for: [{ code: 'not_running' }, { code: 'scheduled', until: at(soon) }] });
   const said = await runHere('queue', 'show', first);
   t.match(said.stdout, `its sender scheduled it for ${at(soon)}`);
+  await json('queue', 'cancel', messageId, '--reason', 'not the one');
+  const list = await runHere('queue', 'list');
+  t.match(list.stdout, /^Nothing is waiting: these messages are scheduled for later,/m);
   t.match(await runHere('queue', 'pause', first, '--reason', 'wait'), {
     stderr: new RegExp(`is not waiting yet: it is scheduled for ${at(soon)}`),
   });

@@ -44,7 +44,7 @@ t.test('compose', async (t) => {
 
   await t.test('all that a call may have', async (t) => {
     const fields = {
-      ...{ from: `"Shop, Ltd." <shop@${sender.domain}>`, to: '"Doe, Jo" <jo@receiver.test>, bo@receiver.test' },
+      ...{ from: `"Shop, Ltd." <shop@${sender.domain}>`, to: '"Doe; Jo" <jo@receiver.test>; bo@receiver.test' },
       ...{ cc: 'cc@receiver.test', bcc: 'bcc@receiver.test', reply_to: 'office@acme.test' },
       ...{ subject: 'Everything', html: '<p>Hi</p>', text: 'Hi' },
       ...{ tags: 'kind: invoice\r\nseason: spring', metadata: 'order: 47: 11', opens: 'off', clicks: 'on' },

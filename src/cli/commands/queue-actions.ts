@@ -152,7 +152,7 @@ export const queueRetry = storeCommand({
 
 export const queueCancel = storeCommand({
   name: 'queue cancel',
-  summary: 'Cancels waiting messages: they fail, and their tenants receive the events.',
+  summary: 'Cancels waiting messages: they are never sent, and their tenants receive email.canceled.',
   options: { ...targets, reason: remark('TEXT', 'the reason, shown to the tenant'), by },
   check: targetProblem,
   run: (services, values) => act(services, 'cancel', { ...values, otherwise: 'canceled by the operator' }),

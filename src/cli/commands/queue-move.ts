@@ -5,6 +5,7 @@ import { done, failed } from '../../operator/answer.ts';
 import { storeCommand } from '../command.ts';
 import { moment, positional, required, uuid } from '../option.ts';
 import { recordAct } from '../record-act.ts';
+import { noMessage } from './queued-message.ts';
 
 export const queueMove = storeCommand({
   name: 'queue move',
@@ -15,7 +16,7 @@ export const queueMove = storeCommand({
   },
   async run(services, { id, to }) {
     const message = await services.store.queue.getMessage(id);
-    if (!message) return failed(`there is no message ${id}`);
+    if (!message) return failed(noMessage(id));
     const { tenantId, submissionId } = message;
     const moved = await services.scheduling.move({ tenantId, boundDomain: null }, submissionId, toTimestamp(to));
     if (isRefusal(moved)) return failed(moved.message.replace(/^send_at: /, '--to: '));

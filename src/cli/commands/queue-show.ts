@@ -9,6 +9,7 @@ import { storeCommand } from '../command.ts';
 import { positional, required, uuid } from '../option.ts';
 import { type Column, printable, renderFacts, renderTable } from '../table.ts';
 import {
+  noMessage,
   optionalTimestamp,
   pauseText,
   reasonLine,
@@ -24,7 +25,7 @@ export const queueShow = storeCommand({
   options: { id: required(positional(uuid('ID', 'the message'))) },
   async run({ store, queue }, { id }) {
     const detail = await store.queue.getMessage(id);
-    if (!detail) return failed(`there is no message ${id}`);
+    if (!detail) return failed(noMessage(id));
     const message = await showMessage(store, detail);
     return done(showDetail(detail, message, await queue.explain.message(detail)));
   },

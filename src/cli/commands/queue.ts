@@ -71,7 +71,7 @@ export const queueList = storeCommand({
     const waiting = renderTable(
       lanes,
       LANE_COLUMNS,
-      'Nothing is waiting: these messages are being sent, paused or parked.',
+      'Nothing is waiting: these messages are scheduled for later, held, being sent, paused or parked.',
     );
     return [...troubled, waiting, '', renderTable(messages, MESSAGE_COLUMNS, '')].join('\n');
   },

@@ -24,6 +24,11 @@ export function pauseText({ by, at, reason }: { by: string; at: string; reason: 
   return `by ${by} at ${at}: ${reason}`;
 }
 
+/** Calls and SMTP answer with the ID of the whole, which people take for that of a message. */
+export function noMessage(id: string): string {
+  return `there is no message ${id}; if that is the ID of a whole call, postrider queue find ${id} shows its messages`;
+}
+
 export type ShownMessage = Awaited<ReturnType<typeof showMessage>>;
 
 /** A paused message is parked in the store, but not for what it is: that is told apart here. */

@@ -113,7 +113,10 @@ export const webhookReplay = storeCommand({
     await recordAct(services, tenantId, 'webhook.event_replayed', { webhook_id: webhook, event_id: event });
     return done({ webhook, replayed: 1 });
   },
-  render: ({ replayed }) => `${counted(replayed, 'event is', 'events are')} due now.`,
+  render: ({ replayed }) =>
+    replayed === 0
+      ? 'No event has failed for good since then: there is nothing to send again. Events that are still retried go on.'
+      : `${counted(replayed, 'event is', 'events are')} sent again now.`,
 });
 
 export const webhookRotate = storeCommand({

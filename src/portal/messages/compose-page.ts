@@ -86,9 +86,9 @@ function readForm({ form, files }: VisitOf<'member'>): SendBody | Refusal {
   };
 }
 
-/** At commas, except for those in quotes. */
+/** At commas and semicolons, as mail programs do, except for those in quotes. */
 function splitAddresses(text: string): string[] {
-  const entries = text.match(/(?:"(?:[^"\\]|\\.)*"|[^,"]|")+/g) ?? [];
+  const entries = text.match(/(?:"(?:[^"\\]|\\.)*"|[^,;"]|")+/g) ?? [];
   return entries.map((entry) => entry.trim()).filter((entry) => entry !== '');
 }
 

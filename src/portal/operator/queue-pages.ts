@@ -105,7 +105,8 @@ function groupRows(sums: readonly QueueGroupSums[], explained: readonly GroupExp
 
 function groupsTable(sums: readonly QueueGroupSums[], explain: QueueOperations['explain']): Html {
   const all = groupRows(sums, explain.groups());
-  if (all.length === 0) return emptyState('The queue is empty', 'Every accepted message is finished.');
+  if (all.length === 0)
+    return emptyState('No mail is waiting', 'Mail that is scheduled for later, held or being sent is not listed here.');
   const rows = all.slice(0, MOST.groups).map(({ mxGroup, sums: one, explained }): HtmlPart[] => {
     const why = explained ?? (mxGroup === null ? null : explain.group(mxGroup));
     const query = new URLSearchParams({ group: mxGroup ?? UNKNOWN_GROUP });

@@ -18,7 +18,10 @@ const whole = new Intl.NumberFormat('en-US');
 export function waitingView({ mail, reasons, now }: WaitingShown): Html {
   const { open, lanes, otherLanes, complete } = mail;
   if (open === 0) return html`<p class="quiet">The queue is empty: every accepted message is finished.</p>`;
-  if (lanes.length === 0) return html`<p>${messages(open)} being sent right now; nothing else is waiting.</p>`;
+  if (lanes.length === 0) {
+    const scheduled = html`<a href="/portal/messages?state=scheduled">scheduled for later</a>`;
+    return html`<p>${messages(open)} ${scheduled}, held by the operator, or being sent right now; nothing is waiting.</p>`;
+  }
   const oldest = Math.min(...lanes.map(({ oldestAt }) => oldestAt));
   const about = complete ? '' : ' at least';
   const rows = lanes.map((lane, at) => waitingRow(lane, reasons[at]!));

@@ -90,7 +90,7 @@ export class DoorSessions {
       banner: 'Postrider',
       size: limits.maxBytes,
       authMethods: ['PLAIN', 'LOGIN'],
-      authRequiredMessage: replies.AUTH_REQUIRED,
+      authRequiredMessage: replies.authRequired(hasTls),
       // Whether AUTH is safe without TLS is decided for each connection (door-server.ts).
       allowInsecureAuth: true,
       hideENHANCEDSTATUSCODES: false,

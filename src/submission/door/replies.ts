@@ -7,8 +7,10 @@ import type { LoginRefusal } from './key-logins.ts';
 /** RFC 5321 section 4.5.3.1.8. */
 export const MAX_RECIPIENTS = 100;
 
-export const AUTH_REQUIRED =
-  '5.7.0 Sign in first: STARTTLS, then AUTH with any user name and an API key as the password';
+export function authRequired(hasTls: boolean): string {
+  return `5.7.0 Sign in first: ${hasTls ? 'STARTTLS, then ' : ''}AUTH with any user name and an API key as the password`;
+}
+
 export const NO_LOGIN: LoginRefusal = {
   why: 'fault',
   code: 454,

@@ -28,7 +28,7 @@ t.test('what it offers, and what it does not', async (t) => {
   }
   t.notMatch(hello, /STARTTLS|XCLIENT|DSN|CHUNKING|CRAM|XOAUTH2/);
   t.match(await client.ask('WIZ'), /^500 5\.5\.2/);
-  t.match(await client.ask(`MAIL FROM:<${FROM}>`), /^530 5\.7\.0 .*API key/);
+  t.match(await client.ask(`MAIL FROM:<${FROM}>`), /^530 5\.7\.0 Sign in first: AUTH .*API key/);
   t.match(await client.ask('AUTH CRAM-MD5'), /^504 5\.5\.4/);
   client.close();
 });
@@ -409,7 +409,7 @@ t.test('no password before TLS, except on loopback', { skip: noOwnAddress }, asy
   t.notMatch(await client.ask('EHLO client.test'), /AUTH/);
   t.match(await client.ask(plain(door.tenant.key)), /^538 5\.7\.11 .*STARTTLS/);
   t.match(await client.ask('AUTH LOGIN'), /^538/);
-  t.match(await client.ask(`MAIL FROM:<${FROM}>`), /^530 5\.7\.0/);
+  t.match(await client.ask(`MAIL FROM:<${FROM}>`), /^530 5\.7\.0 Sign in first: STARTTLS, then/);
   t.same(door.uses, [], 'the key was not even looked at');
   await client.startTls({ rejectUnauthorized: false });
   t.match(await client.ask('EHLO client.test'), /AUTH PLAIN LOGIN/);
