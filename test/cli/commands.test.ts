@@ -71,6 +71,21 @@ t.test('tenants, keys and users', async (t) => {
   await store.close();
 });
 
+t.test('what a new tenant or key still lacks is said', async (t) => {
+  const program = newProgram();
+  t.teardown(program.remove);
+  const create = (...more: string[]) => program.runHere('tenant', 'create', '--name', 'Acme', ...more);
+  const first = await create();
+  t.match(first, { code: 0, stderr: '', stdout: /can't send yet: postrider tenant set \S+ --status active\n$/ });
+  const second = await create('--status', 'active');
+  t.match(second, { code: 0, stderr: /Another tenant has this name/, stdout: /created\. It can send\.\n$/ });
+  const [, id = ''] = /^Tenant (\S+) /.exec(second.stdout) ?? [];
+  const key = (...more: string[]) =>
+    program.runHere('key', 'create', '--tenant', id, '--name', 'app', '--scopes', 'emails:send', ...more);
+  t.match(await key('--domain', 'acme.exampel'), { code: 0, stderr: /has no domain acme\.exampel yet/ });
+  t.match(await key(), { code: 0, stderr: '' });
+});
+
 t.test('failures: exit code 1, the reason on standard error, nothing on standard output', async (t) => {
   const program = newProgram();
   t.teardown(program.remove);

@@ -28,9 +28,16 @@ export const keyCreate = storeCommand({
     const { id, scopes: held, boundDomain } = result.key;
     await recordAct(services, tenant, 'key.created', { key_id: id, name, scopes: held.join(' '), domain: boundDomain });
     services.notifyOwners?.keyAdded(tenant, { id, name: result.key.name, by: 'the operator' });
-    return done({ id, key: result.token });
+    const domains = boundDomain === null ? [] : await services.store.domains.listDomains(tenant);
+    const isUnknown = boundDomain !== null && !domains.some(({ name: own }) => own === boundDomain);
+    return done({ id, key: result.token, unknown_domain: isUnknown ? boundDomain : null });
   },
   render: ({ id, key }) => `Key ${id} created. It is shown only once:\n${key}`,
+  note: ({ unknown_domain: domain }) =>
+    domain === null
+      ? null
+      : `The tenant has no domain ${domain} yet: until it is added and verified, every call with this key is refused.`,
+  toJson: ({ id, key }) => ({ id, key }),
 });
 
 export const keyList = storeCommand({

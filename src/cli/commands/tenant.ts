@@ -24,11 +24,18 @@ export const tenantCreate = storeCommand({
   async run(services, { name, status }) {
     const result = await createTenant(services, { name, ...(status && { status }) });
     if (result.kind === 'refused') return fromRefused(result);
-    const { id } = result.tenant;
-    await recordAct(services, id, 'tenant.created', { name: result.tenant.name, status: result.tenant.status });
-    return done({ id });
+    const { id, name: written, status: given } = result.tenant;
+    await recordAct(services, id, 'tenant.created', { name: written, status: given });
+    const namesakes = (await services.store.tenants.listTenants()).filter((each) => each.name === written);
+    return done({ id, status: given, has_namesake: namesakes.length > 1 });
   },
-  render: ({ id }) => `Tenant ${id} created.`,
+  render: ({ id, status }) =>
+    status === 'active'
+      ? `Tenant ${id} created. It can send.`
+      : `Tenant ${id} created. It is ${status} and can't send yet: postrider tenant set ${id} --status active`,
+  note: ({ has_namesake: hasNamesake }) =>
+    hasNamesake ? 'Another tenant has this name: commands take the ID of the one that is meant.' : null,
+  toJson: ({ id }) => ({ id }),
 });
 
 export const tenantList = storeCommand({
