@@ -219,8 +219,6 @@ function limitsShown({ limits, retention }: Config): LimitsShown {
     escalationDays: [days10k, daysUncapped],
     escalationHardBounceRate: limits.escalation_hard_bounce_rate,
     escalationComplaintRate: limits.escalation_complaint_rate,
-    reviewHardBounceRate: limits.review_hard_bounce_rate,
-    reviewComplaintRate: limits.review_complaint_rate,
     reviewWindow: limits.review_window,
     contentDays: retention.content_days,
     recordsDays: retention.records_days,

@@ -27,6 +27,8 @@ t.test('settings and members', async (t) => {
     const page = await owner.get(AT);
     t.match(page.text, /active You can send\./);
     t.match(page.text, /1 of 50/, 'keys');
+    t.match(page.text, /Hard bounces: 0 % of the way to a review.*both limits need at least 5 domains/);
+    t.notMatch(page.text, /suspended/, 'limits are named with what else they need, or not at all');
     const saved = await owner.submit(page, `${AT}/mail`, { openTracking: 'on', unsubscribe: 'on' });
     t.match(saved.text, /Saved/);
     const { fields } = saved.form(`${AT}/mail`);

@@ -89,10 +89,7 @@ async function limitsCard({ store, limits, brake }: SettingsServices, tenant: Te
     ['API calls', callsWords(limits.requestsPerMinute(tenant.tier))],
     ['Delivery', paceWords(limits.messagesPerHour(tenant.tier))],
     ['Accepted messages', `${number(day)} in the last 24 hours, ${number(month)} in the last 30 days`],
-    [
-      'Reputation',
-      html`${standingWords(standing, limits)}${near && html`<br><span class="quiet">${near.distance}</span>`}`,
-    ],
+    ['Reputation', html`${standingWords(standing)}${near && html`<br><span class="quiet">${near.distance}</span>`}`],
     ['API keys', html`${live} of ${limits.keys}`],
     [
       'Retention',

@@ -14,8 +14,6 @@ export interface LimitsShown {
   escalationDays: readonly [number, number];
   escalationHardBounceRate: number;
   escalationComplaintRate: number;
-  reviewHardBounceRate: number;
-  reviewComplaintRate: number;
   reviewWindow: number;
   contentDays: number;
   recordsDays: number;

@@ -39,10 +39,8 @@ export function riseWords(tenant: Tenant, limits: LimitsShown, now: number): str
   return `It rises to ${next} automatically ${when} ${standing}.`;
 }
 
-/** How the last messages fared, against what stops a tenant. */
-export function standingWords({ messages, hardBounces, complaints }: RecentResults, limits: LimitsShown): string {
+/** How the last messages fared. */
+export function standingWords({ messages, hardBounces, complaints }: RecentResults): string {
   if (messages === 0) return 'No finished messages yet.';
-  const of = `Of your last ${number(messages)} messages, ${share(hardBounces, messages)} bounced hard and ${share(complaints, messages)} drew complaints.`;
-  const over = `Above ${percent(limits.reviewHardBounceRate)} or ${percent(limits.reviewComplaintRate)}, sending is suspended for a review.`;
-  return `${of} ${over}`;
+  return `Of your last ${number(messages)} messages, ${share(hardBounces, messages)} bounced hard and ${share(complaints, messages)} drew complaints.`;
 }
