@@ -84,7 +84,8 @@ t.test('the sandbox', async (t) => {
   t.match((await transport.sendMail(mail)).response, /^250 /);
   transport.close();
   await until('both are delivered', async () => {
-    const { body } = await callApi(ORIGIN, key, 'GET /emails?state=delivered');
+    const { status, body } = await callApi(ORIGIN, key, 'GET /emails?state=delivered');
+    if (status !== 200) throw new Error(JSON.stringify(body));
     return (body.emails as unknown[]).length === 2;
   });
 });
