@@ -4,6 +4,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import t from 'tap';
+import { runInside } from '../support/clean-checkout.ts';
 import { makeBase, newRoot, noRoot } from '../support/debian-root.ts';
 import { DOCKER_PACKAGES } from '../support/docker.ts';
 import { buildPackage } from '../support/installed-package.ts';
@@ -27,6 +28,10 @@ t.test('containers', { skip: noRoot() || postgresMissing(), timeout: MOST_MS }, 
     fs.cpSync(path.join(ROOT, name), path.join(folder, name), { recursive: true });
   }
   const program = [process.execPath, ...process.execArgv, INSIDE];
-  const env = { ...process.env, CHECKOUT: folder, SUITE: suite };
-  await t.spawn('unshare', [...APART, ...program], { env, timeout: MOST_MS }, 'in a network of their own');
+  const env = { ...(process.env as Record<string, string>), CHECKOUT: folder, SUITE: suite };
+  const { code, output } = await runInside({ inside: () => ['unshare', ...APART, ...program], env, folder }, '');
+  for (const name of ['the sandbox', 'the service', 'two daemons on one PostgreSQL, and a balancer']) {
+    t.match(output, new RegExp(`^ok \\d - ${name}`, 'm'), name);
+  }
+  if (code !== 0) t.fail(output);
 });
