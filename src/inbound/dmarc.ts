@@ -1,5 +1,6 @@
 // Inbound DMARC aggregate reports: unpacked, parsed, and stored per domain and day if they are about a
-// tenant's domain. TLS reports, which arrive in the same way, are recognised as such.
+// tenant's domain. TLS reports, which arrive in the same way, are recognised as such. Anyone can send a small
+// mail that unpacks to a large file, so files are read one at a time.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { organizationalDomain } from '../protocol/dns/dmarc-record.ts';
@@ -15,6 +16,7 @@ import {
 import type {
   DmarcLimits,
   DmarcReportRecord,
+  DmarcReportRow,
   InboundOutcome,
   InboundVerdict,
   WaitingInboundMail,
@@ -34,45 +36,79 @@ const MAX_UNPACKED_BYTES = 25 * 1024 * 1024;
 /** A mail should have one report; more files than this are not examined. */
 const MAX_FILES = 5;
 
-/** Null if the mail contains nothing that could be such a report. */
-export async function readDmarcMail(
-  mail: WaitingInboundMail,
-  { store, limits, proveSender }: DmarcKit,
-): Promise<InboundOutcome | null> {
-  const found = await findReport(mail.content);
-  if (found === null) return null;
-  if (found.kind === 'tls_report') return { verdict: tlsVerdict(found), action: null };
-  if (found.kind === 'unusable') {
-    return { verdict: verdict('kept', `the DMARC report is not usable: ${found.reason}`, {}), action: null };
+/** After so much text that was not a report, no more files are examined. */
+const MAX_SEARCHED_BYTES = 1024 * 1024;
+
+/** Of one mail. */
+type Reading =
+  | { kind: 'nothing'; verdict: InboundVerdict }
+  | { kind: 'rows'; about: ReportSummary; rows: DmarcReportRow[]; folded: number };
+
+type ReportSummary = Omit<DmarcReport, 'records'> & { records: number };
+
+export class DmarcReader {
+  readonly #kit: DmarcKit;
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(kit: DmarcKit) {
+    this.#kit = kit;
   }
-  return judgeReport(mail, found.report, { store, limits, proveSender });
+
+  /** Null if the mail contains nothing that could be such a report. DNS is queried only for one that changes something. */
+  async read(mail: WaitingInboundMail): Promise<InboundOutcome | null> {
+    const { limits, proveSender } = this.#kit;
+    const reading = await this.#inTurn(() => readReport(mail, this.#kit));
+    if (reading === null) return null;
+    if (reading.kind === 'nothing') return { verdict: reading.verdict, action: null };
+    const { about, rows, folded } = reading;
+    const sender = await proveSender(mail);
+    const said = [
+      `${nameOf(about)}: ${sender.reason}`,
+      ...(folded > 0
+        ? [`${folded} sources were summed up because of dmarc.max_rows_per_report (${limits.rowsPerReport})`]
+        : []),
+    ].join('; ');
+    return {
+      verdict: verdict('stored', said, { ...findingOf(about), sender: sender.domain }),
+      action: { do: 'dmarc', report: recordOf(about, { sender: sender.domain, rows }), limits },
+    };
+  }
+
+  /** What was read is copied: values cut out of a file's text keep all of it in memory, and DNS may take long. */
+  #inTurn(work: () => Promise<Reading | null>): Promise<Reading | null> {
+    const done = this.#last.then(async () => structuredClone(await work()));
+    this.#last = done.catch(() => {});
+    return done;
+  }
 }
 
-type Judged = InboundOutcome;
-
-/** Queries DNS last, and only for a report that changes something. */
-async function judgeReport(mail: WaitingInboundMail, report: DmarcReport, kit: DmarcKit): Promise<Judged> {
-  const { orgName, reportId, policy, records } = report;
-  const { limits } = kit;
-  const finding = { org_name: orgName, report_id: reportId, domain: policy.domain, records: records.length };
-  const reason = `DMARC report of ${orgName} on ${policy.domain}`;
-  const nothing = (why: string) => ({ verdict: verdict('none', `${reason}: ${why}`, finding), action: null });
+async function readReport({ content, receivedAt }: WaitingInboundMail, kit: DmarcKit): Promise<Reading | null> {
+  const found = await findReport(content);
+  if (found === null) return null;
+  if (found.kind === 'tls_report') return { kind: 'nothing', verdict: tlsVerdict(found) };
+  if (found.kind === 'unusable') {
+    return { kind: 'nothing', verdict: verdict('kept', `the DMARC report is not usable: ${found.reason}`, {}) };
+  }
+  const { records, ...report } = found.report;
+  const about = { ...report, records: records.length };
+  const nothing = (why: string): Reading => ({
+    kind: 'nothing',
+    verdict: verdict('none', `${nameOf(about)}: ${why}`, findingOf(about)),
+  });
   if (records.length === 0) return nothing('it has no record');
-  const objection = objectionToDays(report, mail.receivedAt);
+  const objection = objectionToDays(found.report, receivedAt);
   if (objection !== null) return nothing(objection);
-  const { rows, folded } = await rowsOf(report, kit.store, limits.rowsPerReport);
+  const { rows, folded } = await rowsOf(found.report, kit.store, kit.limits.rowsPerReport);
   if (rows.length === 0) return nothing('no tenant sends from the domains in its records');
-  const sender = await kit.proveSender(mail);
-  const said = [
-    `${reason}: ${sender.reason}`,
-    ...(folded > 0
-      ? [`${folded} sources were summed up because of dmarc.max_rows_per_report (${limits.rowsPerReport})`]
-      : []),
-  ].join('; ');
-  return {
-    verdict: verdict('stored', said, { ...finding, sender: sender.domain }),
-    action: { do: 'dmarc', report: recordOf(report, { sender: sender.domain, rows }), limits },
-  };
+  return { kind: 'rows', about, rows, folded };
+}
+
+function nameOf({ orgName, policy }: ReportSummary): string {
+  return `DMARC report of ${orgName} on ${policy.domain}`;
+}
+
+function findingOf({ orgName, reportId, policy, records }: ReportSummary): Record<string, unknown> {
+  return { org_name: orgName, report_id: reportId, domain: policy.domain, records };
 }
 
 type Found =
@@ -84,28 +120,35 @@ type Found =
 /** The first file that is a report, or else what is wrong with the first file. */
 async function findReport(content: Buffer): Promise<Found | null> {
   const files: Found[] = [];
+  let searchedBytes = 0;
   for (const part of readMail(content).parts) {
     if (part.type.startsWith('message/')) continue;
-    const found = await readFile(part);
-    if (found === null) continue;
-    files.push(found);
-    if (found.kind !== 'unusable' || files.length === MAX_FILES) break;
+    const read = await readFile(part);
+    if (read === null) continue;
+    files.push(read.found);
+    searchedBytes += read.bytes;
+    if (read.found.kind !== 'unusable' || files.length === MAX_FILES || searchedBytes > MAX_SEARCHED_BYTES) break;
   }
   return files.find(({ kind }) => kind !== 'unusable') ?? files[0] ?? null;
 }
 
-/** Null if the part is not a file in which reports are sent. */
-async function readFile(part: MailPart): Promise<Found | null> {
-  const bytes = contentOf(part);
-  const unpacked = await unpack(bytes, MAX_UNPACKED_BYTES);
-  if (unpacked === null && !isTlsReportType(part.type) && !mayBeReport(bytes)) return null;
+/** Null if the part is not a file in which reports are sent. `bytes`: how much of it was searched. */
+async function readFile(part: MailPart): Promise<{ found: Found; bytes: number } | null> {
+  const packed = contentOf(part);
+  const unpacked = await unpack(packed, MAX_UNPACKED_BYTES);
+  if (unpacked === null && !isTlsReportType(part.type) && !mayBeReport(packed)) return null;
   if (unpacked?.kind === 'refused') {
     const { reason } = unpacked;
-    return isTlsReportType(part.type) ? { kind: 'tls_report', report: null, reason } : { kind: 'unusable', reason };
+    const isTls = isTlsReportType(part.type);
+    return { found: isTls ? { kind: 'tls_report', report: null, reason } : { kind: 'unusable', reason }, bytes: 0 };
   }
-  const text = textIn(unpacked?.content ?? bytes);
+  const bytes = unpacked?.content ?? packed;
+  return { found: await readText(textIn(bytes), part.type), bytes: bytes.length };
+}
+
+async function readText(text: string, type: string): Promise<Found> {
   const tlsReport = readTlsReport(text);
-  if (tlsReport !== null || isTlsReportType(part.type)) {
+  if (tlsReport !== null || isTlsReportType(type)) {
     const isTooLarge = text.length > MAX_TLS_REPORT_CHARACTERS;
     const reason = isTooLarge ? 'it is larger than 2 MiB' : 'it is not the JSON that RFC 8460 describes';
     return { kind: 'tls_report', report: tlsReport, reason };
@@ -153,7 +196,7 @@ async function read(xml: string): Promise<DmarcReading> {
 }
 
 function recordOf(
-  { orgName, reportId, beginsAt, endsAt, policy }: DmarcReport,
+  { orgName, reportId, beginsAt, endsAt, policy }: ReportSummary,
   { sender, rows }: Pick<DmarcReportRecord, 'sender' | 'rows'>,
 ): DmarcReportRecord {
   const organization = sender === null ? null : organizationalDomain(sender);

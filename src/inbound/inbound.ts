@@ -8,9 +8,10 @@ import type { TlsFiles, TlsSource } from '../http/tls-files.ts';
 import type { Logger } from '../observe/log.ts';
 import type { Resolver } from '../protocol/dns/resolver.ts';
 import { readInboundMail } from '../protocol/mail/inbound/read-inbound-mail.ts';
+import type { WaitingInboundMail } from '../store/inbound.ts';
 import type { Ownership } from '../store/ownership.ts';
 import type { Store, StoreVerbs } from '../store/store.ts';
-import { type DmarcKit, readDmarcMail } from './dmarc.ts';
+import { type DmarcKit, DmarcReader } from './dmarc.ts';
 import { proveSender } from './dmarc-sender.ts';
 import { type ListenerOptions, startInboundListener } from './listener.ts';
 import type { ReceptionOutcome } from './mail-keeper.ts';
@@ -71,7 +72,11 @@ export async function startInbound(kit: InboundKit): Promise<Inbound> {
     onRecorded: kit.onRecorded,
     process: (mail, mayDefer) => processMail(mail, processKit, mayDefer),
   });
-  const dmarc: DmarcKit = { store, limits: kit.dmarcLimits, proveSender: (mail) => proveSender(mail, kit.resolver) };
+  const dmarc = new DmarcReader({
+    store,
+    limits: kit.dmarcLimits,
+    proveSender: (mail) => proveSender(mail, kit.resolver),
+  });
   const processKit = {
     store,
     clock,
@@ -84,7 +89,7 @@ export async function startInbound(kit: InboundKit): Promise<Inbound> {
     platformSuppressionMs: kit.platformSuppressionMs,
     read: readInboundMail,
     doubtOf: kit.doubtOf,
-    readDmarc: (mail: Parameters<typeof readDmarcMail>[0]) => readDmarcMail(mail, dmarc),
+    readDmarc: (mail: WaitingInboundMail) => dmarc.read(mail),
     passOn: (...[mail, role, about]: PassOnArguments) => passOn.take(mail, { role, ...about }),
   };
   const listener = await startInboundListener({

@@ -1,11 +1,16 @@
 // Mail to the address for DMARC reports: what is found in it, and what is said of what cannot be used.
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { deflateRawSync, gzipSync } from 'node:zlib';
 import t from 'tap';
-import { readDmarcMail } from '../../src/inbound/dmarc.ts';
+import { DmarcReader } from '../../src/inbound/dmarc.ts';
 import type { Domain } from '../../src/store/domains.ts';
-import type { DmarcReportRow, InboundAction } from '../../src/store/inbound.ts';
+import type { DmarcReportRow, InboundAction, WaitingInboundMail } from '../../src/store/inbound.ts';
 import { dmarcMail, dmarcXml, zipOf } from '../support/dmarc-mail.ts';
 
+const MAILS = 8;
+const MIB = 1024 * 1024;
 const HOLDER = {} as Domain;
 const limits = { rowsPerReport: 5, rowsPerDomainAndDay: 100, bytesPerDay: 1e9, largeReporters: [] };
 const proveSender = async () => ({ domain: 'big.test', reason: 'sent by big.test' });
@@ -25,9 +30,9 @@ const TLS_REPORT = {
 };
 const TLS_JSON = Buffer.from(JSON.stringify(TLS_REPORT));
 
-function verdictOn(content: string) {
+function mailOf(content: string): WaitingInboundMail {
   const envelope = { id: '', receivedAt: Date.now(), remoteIp: '', ehloName: '', tls: null, mailFrom: 'a@big.test' };
-  const mail = {
+  return {
     ...envelope,
     recipients: ['dmarc@b.test'],
     slot: 1,
@@ -35,9 +40,14 @@ function verdictOn(content: string) {
     tries: 0,
     content: Buffer.from(content, 'latin1'),
   };
-  return readDmarcMail(mail, { store, limits, proveSender }).then(
-    (update) => update && { ...update.verdict, action: update.action?.do, rows: rowsIn(update.action) },
-  );
+}
+
+const reader = new DmarcReader({ store, limits, proveSender });
+
+function verdictOn(content: string) {
+  return reader
+    .read(mailOf(content))
+    .then((update) => update && { ...update.verdict, action: update.action?.do, rows: rowsIn(update.action) });
 }
 
 function rowsIn(action: InboundAction | null | undefined): DmarcReportRow[] | undefined {
@@ -126,4 +136,72 @@ t.test('many bombs in one mail are unpacked only so far', async (t) => {
   const bomb: [string, Buffer] = ['application/gzip', gzipSync(Buffer.alloc(26 * 1024 * 1024))];
   const verdict = await verdictOn(partsOf(...Array.from({ length: 100 }, () => bomb)));
   t.match(verdict, { effect: 'kept', reason: /it unpacks to more than 25 MiB/ });
+});
+
+t.test('files of many mails are read one at a time, and DNS is queried for many at once', async (t) => {
+  let [atOnce, most, proving] = [0, 0, 0];
+  const allProve = Promise.withResolvers<void>();
+  const counting = new DmarcReader({
+    store: {
+      domains: {
+        async findVerifiedHolder() {
+          most = Math.max(most, ++atOnce);
+          await nextTurn();
+          atOnce--;
+          return HOLDER;
+        },
+      },
+    },
+    limits,
+    async proveSender() {
+      if (++proving === MAILS) allProve.resolve();
+      await allProve.promise;
+      return { domain: null, reason: 'sent by anyone' };
+    },
+  });
+  const content = dmarcMail(gzipSync(dmarcXml({})));
+  const outcomes = await Promise.all(Array.from({ length: MAILS }, () => counting.read(mailOf(content))));
+  t.equal(most, 1);
+  t.match(outcomes, Array(MAILS).fill({ verdict: { effect: 'stored' } }));
+});
+
+t.test('while DNS is queried, what was read of a file is held, and not the file', async (t) => {
+  let proving = 0;
+  const [allProve, proven] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const slow = new DmarcReader({
+    store: { domains: { findVerifiedHolder: async () => HOLDER } },
+    limits,
+    async proveSender() {
+      if (++proving === MAILS) allProve.resolve();
+      await proven.promise;
+      return { domain: null, reason: 'sent by anyone' };
+    },
+  });
+  const xml = dmarcXml({ records: [{ headerFrom: 'a-long-name.acme.test', sourceIp: '2001:db8:1:2:3:4:5:6' }] });
+  const content = dmarcMail(gzipSync(`${xml}<!--${'x'.repeat(20 * MIB)}-->`));
+  const before = heapAfterCollection();
+  const reading = Array.from({ length: MAILS }, () => slow.read(mailOf(content)));
+  await allProve.promise;
+  const heldBytes = heapAfterCollection() - before;
+  proven.resolve();
+  t.match(await Promise.all(reading), Array(MAILS).fill({ verdict: { effect: 'stored' } }));
+  t.ok(heldBytes < 10 * MIB, `${(heldBytes / MIB).toFixed(1)} MiB held`);
+});
+
+/** Strings are on the heap. */
+function heapAfterCollection(): number {
+  setFlagsFromString('--expose-gc');
+  runInNewContext('gc')();
+  return process.memoryUsage().heapUsed;
+}
+
+t.test('small mails that unpack to millions of tags end soon, and say why', async (t) => {
+  const why = async (...files: string[]) => {
+    const parts = files.map((file): [string, Buffer] => ['application/gzip', gzipSync(file)]);
+    return (await verdictOn(partsOf(...parts)))?.reason;
+  };
+  const bomb = `<feedback>${'<x></x>'.repeat(3_000_000)}`;
+  t.match(await why(bomb), 'the DMARC report is not usable: it has more than 10000 tags outside its records');
+  t.match(await why(bomb, dmarcXml({})), 'not usable', 'nothing is examined after a large file');
+  t.match(await why('<feedback>', dmarcXml({})), /^DMARC report of Big & Co/, 'it is after a small one');
 });

@@ -1,5 +1,5 @@
 // Reads DMARC aggregate reports: RFC 7489 section 7.2 and appendix C, RFC 9990 as far as it only adds fields. The
-// number of records is limited. It yields now and then, so that its caller can let other work run.
+// numbers of records and of tags are limited. It yields now and then, so that its caller can let other work run.
 import { isIP } from 'node:net';
 import { feedbackElements } from './dmarc-elements.ts';
 
@@ -26,6 +26,10 @@ export type DmarcReading = { ok: true; report: DmarcReport } | { ok: false; reas
 
 /** Far more than the largest receivers send for one domain and day. */
 const MAX_RECORDS = 50_000;
+/** Start and end tags, comments and the like. A record has 40 at most where so many of them fit into 25 MiB. */
+const MAX_TAGS = 40 * MAX_RECORDS;
+/** Of one record, or around the records: a hundred signatures of a mail take 1,200, a schema in front some hundred. */
+const MAX_TAGS_IN_A_ROW = 10_000;
 const TAGS_PER_TURN = 5_000;
 /** No sender has so many messages from one address in a few days; larger numbers would only distort sums. */
 const MAX_COUNT = 1_000_000_000;
@@ -47,15 +51,20 @@ export function* scanDmarcReport(xml: string): Generator<void, DmarcReading> {
   const records: DmarcRecord[] = [];
   let record: Map<string, string> | null = null;
   let unreadable = 0;
-  let tags = 0;
+  let [tags, tagsInARow] = [0, 0];
   for (const step of feedbackElements(xml)) {
     if (++tags % TAGS_PER_TURN === 0) yield;
     if (step.kind === 'broken') return refused(step.reason);
+    if (tags > MAX_TAGS) return refused(`it has more than ${MAX_TAGS} tags`);
+    if (++tagsInARow > MAX_TAGS_IN_A_ROW) {
+      return refused(`it has more than ${MAX_TAGS_IN_A_ROW} tags ${record ? 'in one record' : 'outside its records'}`);
+    }
     if (step.kind === 'passed') continue;
     if (step.path === 'feedback/record') {
+      tagsInARow = 0;
       if (step.kind === 'open') record = new Map();
       else if (record) {
-        if (records.length >= MAX_RECORDS) return refused(`it has more than ${MAX_RECORDS} records`);
+        if (records.length + unreadable >= MAX_RECORDS) return refused(`it has more than ${MAX_RECORDS} records`);
         const read = recordOf(record);
         if (read && read.messages > MAX_COUNT) {
           return refused(`a record counts ${read.messages} messages; more than ${MAX_COUNT} are not believed`);

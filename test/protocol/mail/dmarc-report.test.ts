@@ -101,6 +101,44 @@ t.test('a large report lets others go on', async (t) => {
   t.ok(turns > 5, `${turns} turns`);
 });
 
+t.test('the number of tags is limited, and the largest honest report is below the limit', async (t) => {
+  const read = (xml: string) => {
+    const scan = scanDmarcReport(xml);
+    let turns = 0;
+    for (let step = scan.next(); ; step = scan.next(), turns++) if (step.done) return { turns, reading: step.value };
+  };
+  const whole = dmarcXml({ records: [{}] }).replace(/>\s+</g, '><');
+  const [record = ''] = /<record>.*<\/record>/.exec(whole) ?? [];
+  const spf = '<spf><domain>acme.test</domain><scope>mfrom</scope><result>pass</result></spf></auth_results>';
+  const many = (count: number, one = record) => whole.replace(record, () => one.repeat(count));
+  const largest = many(50_000, record.replace('</auth_results>', spf));
+  t.match(read(largest), { reading: { report: { records: { length: 50_000 } } } }, `${largest.length} bytes`);
+  const signatures = record.replace(/<dkim><domain>.*<\/dkim>/, (signature) => signature.repeat(100));
+  t.match(read(many(500, signatures)), { reading: { ok: true } }, 'a hundred signatures on each mail');
+
+  const inARecord = / 10000 tags in one record$/;
+  const outside = / 10000 tags outside its records$/;
+  const filled = record.replace('</record>', `${'<x/>'.repeat(4_000)}</record>`);
+  for (const [name, xml, reason, turns] of [
+    ['elements without content', `<feedback>${'<x></x>'.repeat(1e6)}`, outside, 3],
+    ['elements with many names', `<feedback>${numbered(1e5)}`, outside, 3],
+    ['elements in a record', whole.replace('<record>', `<record>${'<x/>'.repeat(1e6)}`), inARecord, 3],
+    ['before the report', '<x>'.repeat(1e6) + whole, outside, 3],
+    ['comments', `<feedback>${'<!---->'.repeat(1e6)}`, outside, 3],
+    ['a DOCTYPE', `<!DOCTYPE feedback [${'""'.repeat(1e6)}]>${whole}`, outside, 3],
+    ['records without content', many(60_000, '<record/>'), 'it has more than 50000 records', 21],
+    ['records full of elements', many(500, filled), 'it has more than 2000000 tags', 401],
+  ] as const) {
+    const result = read(xml);
+    t.match(result.reading, { ok: false, reason }, name);
+    t.ok(result.turns <= turns, `${name}: ${result.turns} turns`);
+  }
+});
+
+function numbered(count: number): string {
+  return Array.from({ length: count }, (_, number) => `<x${number}>y</x${number}>`).join('');
+}
+
 t.test('what it comes packed in', async (t) => {
   const xml = Buffer.from(dmarcXml({}));
   const content = { kind: 'content', content: xml };
