@@ -18,6 +18,8 @@ export interface SizeLimits {
   maxReturnedBytes: number;
 }
 
+/** Of one mail to the address for DMARC reports. The largest receivers' are smaller, and many mail servers accept no more. */
+const MAX_DMARC_BYTES = 10 * 1024 * 1024;
 /** A message has one recipient: honest servers send one bounce and some delay notices. */
 const MAILS_PER_MESSAGE_AND_DAY = 20;
 const BYTES_PER_MESSAGE_AND_DAY = 20 * 1024 * 1024;
@@ -42,11 +44,14 @@ export function limitOfMail(
   if (recipients.every(({ kind }) => kind === 'return_path')) {
     return { maxBytes, maxReadBytes, isCut: true, reply: tooLarge('A report', maxReadBytes) };
   }
-  const isToRole = maxRoleBytes < maxBytes && recipients.some(({ kind }) => kind === 'role');
-  const refused = { maxReadBytes: maxBytes, isCut: false };
-  return isToRole
-    ? { ...refused, maxBytes: maxRoleBytes, reply: tooLarge('A mail to postmaster, abuse or fbl', maxRoleBytes) }
-    : { ...refused, maxBytes, reply: tooLarge('A mail', maxBytes) };
+  const has = (wanted: InboundRecipient['kind']) => recipients.some(({ kind }) => kind === wanted);
+  const refusedBeyond = (limit: number, what: string): MailLimit => {
+    return { maxBytes: limit, maxReadBytes: maxBytes, isCut: false, reply: tooLarge(what, limit) };
+  };
+  const maxDmarcBytes = Math.max(MAX_DMARC_BYTES, maxRoleBytes);
+  if (maxRoleBytes < maxBytes && has('role')) return refusedBeyond(maxRoleBytes, 'A mail to postmaster, abuse or fbl');
+  if (maxDmarcBytes < maxBytes && has('dmarc')) return refusedBeyond(maxDmarcBytes, 'A mail with a DMARC report');
+  return refusedBeyond(maxBytes, 'A mail');
 }
 
 /** The largest size that may be announced for it (RFC 1870). */

@@ -142,7 +142,10 @@ export type InboundResult =
   /** Nothing was written: it had been processed before, or another node owns its slot. */
   | { kind: 'unchanged'; why: 'processed' | 'not_owner' };
 
-/** For mails that prove no message: how much space their contents may take. The oldest make room. */
+/**
+ * For mails that prove no message: how much space their contents may take. The oldest that were processed make room; when
+ * all of them wait, no more are kept.
+ */
 export interface UnprovenQuota {
   of: 'unasked';
   maxBytes: number;
@@ -166,7 +169,10 @@ export interface ReturnedQuota {
 
 export type ContentQuota = UnprovenQuota | ReturnedQuota;
 
-/** `full`: it was not kept; mails beyond their message's bounds are waiting, and must be processed first. */
+/**
+ * `full`: it was not kept; too many mails that prove no message, or that are beyond their message's bounds, are waiting
+ * and must be processed first.
+ */
 export type KeptInbound = 'kept' | 'full';
 
 /**

@@ -275,6 +275,25 @@ t.test('a large mail to a return path and another address is refused', async (t)
   t.equal(kept.length, 1);
 });
 
+t.test('a mail to the address for DMARC reports has a limit of its own', async (t) => {
+  const MIB = 1024 * 1024;
+  const limits = { ...LIMITS, maxBytes: 16 * MIB, maxReadBytes: 66 * MIB };
+  const rcpt = async (bytes: number, maxRoleBytes: number, ...to: string[]) => {
+    const { port } = await receive(t, { limits: { ...limits, maxRoleBytes } });
+    const client = await SmtpClient.hello(port);
+    await client.ask(`MAIL FROM:<a@b.test> SIZE=${bytes}`);
+    let reply = '';
+    for (const one of to) reply = await client.ask(`RCPT TO:<${one}@${BOUNCES}>`);
+    client.close();
+    return reply;
+  };
+  t.match(await rcpt(10 * MIB, MIB, 'dmarc'), /^250/);
+  t.match(await rcpt(10 * MIB + 1, MIB, 'dmarc'), /^552 5\.3\.4 A mail with a DMARC report is limited to 10485760/);
+  t.match(await rcpt(MIB + 1, MIB, 'dmarc', 'fbl'), /^552 5\.3\.4 A mail to postmaster/, 'with a role');
+  t.match(await rcpt(12 * MIB, 12 * MIB, 'dmarc'), /^250/, 'never smaller than that of roles');
+  t.match(await rcpt(16 * MIB + 1, 100 * MIB, 'dmarc'), /^552 5\.3\.4 A mail is/, 'or larger than that of all mail');
+});
+
 t.test('a mail to a role that is too large is refused for good', async (t) => {
   const { port, kept, refused } = await receive(t);
   const client = await SmtpClient.hello(port);

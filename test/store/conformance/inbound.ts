@@ -3,7 +3,7 @@ import type { Test } from 'tap';
 import type { ContentQuota, InboundAction, InboundUpdate, InboundVerdict } from '../../../src/store/inbound.ts';
 import type { ClaimedMessage } from '../../../src/store/queue.ts';
 import { type Bench, countAll, T0 } from './harness.ts';
-import { actOn, keepReturned, newInboundMail as mail, returnedStore } from './returned-mail.ts';
+import { actOn, bytesOf, keepReturned, newInboundMail as mail, returnedStore } from './returned-mail.ts';
 
 export const inboundCases = {
   'what is kept waits in its order, and is read as it came': async (t: Test, bench: Bench) => {
@@ -324,22 +324,48 @@ export const inboundCases = {
       await bench.recordInbound({ seq, at: T0, verdict, action: null });
       return one.id;
     };
-    const bytesOf = async (id: string) => (await bench.store.inbound.getInbound(id))?.content?.length ?? null;
     const bounce = await keep(5000);
     const ids = [await keep(400, unasked), await keep(400, unasked), await keep(400, unasked)];
-    t.same(await Promise.all(ids.map(bytesOf)), [null, 400, 400]);
+    t.same(await Promise.all(ids.map((id) => bytesOf(bench, id))), [null, 400, 400]);
     t.match(await bench.store.inbound.getInbound(ids[0]!), {
       mail: { effect: 'kept', reason: 'because; its content was erased to make room', sizeBytes: 400 },
     });
-    t.equal(await bytesOf(bounce), 5000, 'what came back for a message is not counted');
+    t.equal(await bytesOf(bench, bounce), 5000, 'what came back for a message is not counted');
     const waiting = mail(bench, { content: Buffer.alloc(900) });
-    await bench.store.inbound.keepInbound(waiting, unasked);
-    await bench.store.inbound.keepInbound(mail(bench, { content: Buffer.alloc(900) }), unasked);
-    t.same(await Promise.all(ids.map(bytesOf)), [null, null, null]);
-    t.equal(await bytesOf(waiting.id), 900, 'what waits is never erased');
+    t.equal(await bench.store.inbound.keepInbound(waiting, unasked), 'kept');
+    t.same(await Promise.all(ids.map((id) => bytesOf(bench, id))), [null, null, null]);
+    t.equal(await bytesOf(bench, waiting.id), 900);
     await bench.store.inbound.forgetInbound({ content: T0 + 1, records: T0 + 1 }, 10);
     const last = await keep(100, { of: 'unasked', maxBytes: 1900 });
-    t.equal(await bytesOf(last), 100, 'what retention erases is counted no longer');
+    t.equal(await bytesOf(bench, last), 100, 'what retention erases is counted no longer');
+  },
+
+  'what proves no message and waits is bounded, and never erased': async (t: Test, bench: Bench) => {
+    const keep = async (bytes: number, quota: ContentQuota = { of: 'unasked', maxBytes: 1000 }) => {
+      const one = mail(bench, { content: Buffer.alloc(bytes) });
+      return { id: one.id, result: await bench.store.inbound.keepInbound(one, quota) };
+    };
+    const first = await keep(600);
+    const full = await keep(401);
+    t.same([first.result, full.result], ['kept', 'full']);
+    t.equal(await bench.store.inbound.getInbound(full.id), null);
+    const second = await keep(400);
+    t.same([second.result, (await keep(1)).result], ['kept', 'full']);
+    t.same(await Promise.all([first, second].map(({ id }) => bytesOf(bench, id))), [600, 400]);
+    t.equal(
+      (await keep(1000, returnedStore(bench))).result,
+      'kept',
+      'what comes back for a message does not wait for it',
+    );
+    await actOn(bench, first.id);
+    t.equal((await keep(300)).result, 'kept', 'a mail that was processed makes room');
+    t.same(await Promise.all([first, second].map(({ id }) => bytesOf(bench, id))), [null, 400]);
+    await actOn(bench, second.id);
+    t.equal((await keep(2000)).result, 'full', 'one that is larger than the limit');
+    t.equal((await keep(700)).result, 'kept');
+    const waiting = await bench.store.inbound.waitingInbound([1], 0, 100);
+    for (const { id } of waiting) await actOn(bench, id);
+    t.equal((await keep(2000)).result, 'kept', 'as the only one');
   },
 
   'a full disk: contents go first, then the oldest days of reports': async (t: Test, bench: Bench) => {

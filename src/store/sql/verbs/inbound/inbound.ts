@@ -25,7 +25,7 @@ import { isCurrent } from '../nodes/owners.ts';
 import { suppressHardBounce } from '../queue/queue.ts';
 import { addDmarcReport } from './dmarc-reports.ts';
 import { classifyReturned, countReturned, settleReturned } from './returned-mail.ts';
-import { countUnasked } from './unasked-mail.ts';
+import { countUnasked, makeUnaskedRoom } from './unasked-mail.ts';
 
 type InboundVerbs = Work<Pick<InboundStore, 'keepInbound' | 'waitingInbound' | 'findReported' | 'recordInbound'>>;
 
@@ -43,6 +43,7 @@ function* keep(db: Transaction, mail: NewInboundMail, quota?: ContentQuota): Ste
   const bytes = content.length;
   const place = quota?.of === 'returned' ? yield* classifyReturned(db, { receivedAt, bytes }, quota) : 'within';
   if (place === 'full') return 'full';
+  if (quota?.of === 'unasked' && (yield* makeUnaskedRoom(db, bytes, quota.maxBytes)) === 'full') return 'full';
   const seq = (yield* db
     .sql(
       `INSERT INTO inbound_mails (id, received_at, remote_ip, ehlo_name, tls, mail_from, recipients, size_octets, slot)
@@ -51,7 +52,7 @@ function* keep(db: Transaction, mail: NewInboundMail, quota?: ContentQuota): Ste
     )
     .get(toId(id), receivedAt, remoteIp, ehloName, tls, mailFrom, JSON.stringify(recipients), bytes, slot)) as number;
   yield* db.sql('INSERT INTO inbound_contents (mail_seq, content) VALUES (+?, +?)').run(seq, content);
-  if (quota?.of === 'unasked') yield* countUnasked(db, seq, bytes, quota.maxBytes);
+  if (quota?.of === 'unasked') yield* countUnasked(db, seq, bytes);
   if (quota?.of === 'returned')
     yield* countReturned(db, { seq, receivedAt, bytes, isBeyond: place === 'beyond' }, quota);
   return 'kept';

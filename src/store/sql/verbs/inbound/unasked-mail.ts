@@ -1,5 +1,6 @@
 // Mail that proves no message of ours (to role addresses, DMARC reports): the space of all its contents is
-// limited, and so is the number of such mails; the oldest are erased first, but never one that still waits.
+// limited, and so is the number of such mails; the oldest are erased first, but never one that still waits. When all
+// of them wait, no more are kept.
 import type { Steps } from '../../steps.ts';
 import type { Transaction } from '../../transaction.ts';
 
@@ -10,17 +11,26 @@ const MAX_AT_ONCE = 1000;
 
 export const ERASED_FOR_ROOM = 'its content was erased to make room';
 
-/** Runs within the transaction that stores the mail. */
-export function* countUnasked(db: Transaction, seq: number, bytes: number, maxBytes: number): Steps<void> {
-  yield* db.sql('INSERT INTO unasked_mails (mail_seq, bytes) VALUES (+?, +?)').run(seq, bytes);
-  const room = function* () {
+/**
+ * Makes room for one more by erasing processed mail. `full`: nothing more can be erased, since all others wait. A mail
+ * that is larger than the limit is kept while no other has its content.
+ */
+export function* makeUnaskedRoom(db: Transaction, bytes: number, maxBytes: number): Steps<'room' | 'full'> {
+  const count = function* () {
     return (yield* db.sql('SELECT mails, bytes FROM unasked_room').get()) as { mails: number; bytes: number };
   };
-  for (let count = 0; count < MAX_AT_ONCE && (yield* room()).bytes > maxBytes; count++) {
-    if ((yield* eraseOldestContents(db, 1)) === 0) break;
+  for (let erased = 0; erased < MAX_AT_ONCE; erased++) {
+    const counted = yield* count();
+    if (counted.bytes === 0 || counted.bytes + bytes <= maxBytes) break;
+    if ((yield* eraseOldestContents(db, 1)) === 0) return 'full';
   }
-  const excess = Math.min((yield* room()).mails - MAX_MAILS, MAX_AT_ONCE);
-  if (excess > 0) yield* eraseOldestMails(db, excess);
+  const excess = Math.min((yield* count()).mails + 1 - MAX_MAILS, MAX_AT_ONCE);
+  return excess > 0 && (yield* eraseOldestMails(db, excess)) === 0 ? 'full' : 'room';
+}
+
+/** Runs within the transaction that stores the mail. */
+export function* countUnasked(db: Transaction, seq: number, bytes: number): Steps<void> {
+  yield* db.sql('INSERT INTO unasked_mails (mail_seq, bytes) VALUES (+?, +?)').run(seq, bytes);
 }
 
 /** Returns how many. */
@@ -40,14 +50,17 @@ export function* eraseOldestContents(db: Transaction, limit: number): Steps<numb
   return seqs.length;
 }
 
-function* eraseOldestMails(db: Transaction, limit: number): Steps<void> {
+/** Returns how many. */
+function* eraseOldestMails(db: Transaction, limit: number): Steps<number> {
   const oldest = db.sql(
     `SELECT u.mail_seq FROM unasked_mails u JOIN inbound_mails m ON m.seq = u.mail_seq
      WHERE m.processed_at IS NOT NULL ORDER BY u.mail_seq LIMIT +?`,
     'column',
   );
-  for (const seq of (yield* oldest.all(limit)) as number[]) {
+  const seqs = (yield* oldest.all(limit)) as number[];
+  for (const seq of seqs) {
     yield* db.sql('DELETE FROM inbound_contents WHERE mail_seq = +?').run(seq);
     yield* db.sql('DELETE FROM inbound_mails WHERE seq = +?').run(seq);
   }
+  return seqs.length;
 }
