@@ -25,7 +25,7 @@ export async function openDoor(
   { takeMail, sandbox, tls: source }: DoorParts,
   opened: ClosingStack,
 ): Promise<OpenDoor> {
-  const { submission, service } = config;
+  const { submission, service, stop } = config;
   if (submission.port === 0 && submission.tls_port === 0)
     return { port: null, tlsPort: null, openConnections: () => 0 };
   const tls = certificateOf(config) ?? source;
@@ -34,6 +34,7 @@ export async function openDoor(
     port: submission.port || null,
     tlsPort: submission.tls_port || null,
     name: service.ehlo_name,
+    graceMs: stop.grace,
     ...(tls && { tls }),
     limits: {
       maxBytes: submission.max_mail_mib * MIB,

@@ -72,7 +72,7 @@ export interface IncomingParts {
 
 export function openIncoming(config: Config, foundation: Foundation, parts: IncomingParts): Promise<Inbound> {
   const { store, ownership, clock, ids, log, identity, intake, metrics, bounceRules: rules } = foundation;
-  const { smtp, submission, service, retention, dmarc } = config;
+  const { smtp, submission, service, retention, dmarc, stop } = config;
   const { resolver, reputation, send } = parts;
   const { tls_cert: certFile, tls_key: keyFile } = smtp;
   const tls = certFile && keyFile ? { certFile, keyFile } : parts.tls;
@@ -89,6 +89,7 @@ export function openIncoming(config: Config, foundation: Foundation, parts: Inco
       host: smtp.host,
       port: smtp.port,
       name: service.ehlo_name,
+      graceMs: stop.grace,
       ...(tls && { tls }),
       limits: {
         maxBytes: smtp.max_mail_mib * MIB,

@@ -21,7 +21,7 @@ import { processMail } from './process-mail.ts';
 import { InboundProcessor } from './processor.ts';
 
 export interface InboundKit {
-  listen: Pick<ListenerOptions, 'host' | 'port' | 'name' | 'limits'> & {
+  listen: Pick<ListenerOptions, 'host' | 'port' | 'name' | 'limits' | 'graceMs'> & {
     tls?: TlsFiles | TlsSource;
   };
   store: Pick<Store, 'inbound' | 'notices'> &

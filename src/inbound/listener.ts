@@ -8,6 +8,7 @@ import { MINUTE_MS, SECOND_MS } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
 import { sourceOf, type TlsFiles, type TlsSource } from '../http/tls-files.ts';
 import { logPeerErrors, openPort, renewCertificate } from '../smtp-listener/open-port.ts';
+import { OpenSessions, SHUTTING_DOWN } from '../smtp-listener/open-sessions.ts';
 import { PeerGate, type PeerLimits } from '../smtp-listener/peer-gate.ts';
 import { ReceptionMemory } from '../smtp-listener/reception-memory.ts';
 import { answering, type SmtpReply, toError } from '../smtp-listener/smtp-reply.ts';
@@ -28,7 +29,9 @@ export interface ListenerOptions extends MailKeeperKit {
   tls?: TlsFiles | TlsSource;
   tlsCheckMs?: number;
   limits: PeerLimits & SizeLimits;
-  timeouts?: { idleMs?: number; sessionMs?: number };
+  timeouts?: { idleMs?: number; sessionMs?: number; closeMs?: number };
+  /** How long mail may take to be stored when the listener closes. */
+  graceMs: number;
   recipients: RecipientBook;
   store: MailKeeperKit['store'] & StoreVerbs<{ inbound: 'findReported' }>;
   /** Why no mail is accepted at the moment; null: it is accepted. */
@@ -45,6 +48,7 @@ export interface InboundListener {
 const IDLE_MS = 2 * MINUTE_MS;
 /** No connection stays open for longer, busy or idle. */
 const SESSION_MS = 20 * MINUTE_MS;
+/** When the daemon stops: for mail that is still arriving. */
 const CLOSE_MS = SECOND_MS;
 /** RFC 5321 section 4.5.3.1.4 says 512; addresses beyond ASCII and parameters need more. */
 const MAX_COMMAND_CHARACTERS = 2048;
@@ -85,16 +89,14 @@ export async function startInboundListener(options: ListenerOptions): Promise<In
     port,
     async close() {
       stopWatch();
-      await new Promise<void>((resolve) => server.close(() => resolve()));
-      await sessions.settled();
+      await sessions.close();
     },
   };
 }
 
-interface OpenSession {
+interface PeerSession {
   ip: string;
   tls: string | null;
-  ending: NodeJS.Timeout;
 }
 
 /** What all sessions share. */
@@ -103,14 +105,19 @@ class Sessions {
   readonly #options: ListenerOptions;
   readonly #gate: PeerGate;
   readonly #memory = new ReceptionMemory(MAX_BYTES_IN_RECEPTION);
-  /** By session id; refused connections have none. */
-  readonly #open = new Map<string, OpenSession>();
+  readonly #open: OpenSessions<PeerSession>;
   readonly #keeper: MailKeeper;
 
   constructor(options: ListenerOptions) {
     this.#options = options;
     this.#gate = new PeerGate(options.clock, options.limits);
     this.#keeper = new MailKeeper(options);
+    const { timeouts, graceMs } = options;
+    this.#open = new OpenSessions({
+      sessionMs: timeouts?.sessionMs ?? SESSION_MS,
+      closeMs: timeouts?.closeMs ?? CLOSE_MS,
+      graceMs,
+    });
   }
 
   serverOptions(): SMTPServerOptions {
@@ -127,49 +134,44 @@ class Sessions {
       maxRecipients: MAX_RECIPIENTS,
       maxCommandLength: MAX_COMMAND_CHARACTERS,
       socketTimeout: timeouts?.idleMs ?? IDLE_MS,
-      closeTimeout: CLOSE_MS,
+      closeTimeout: timeouts?.closeMs ?? CLOSE_MS,
       onConnect: (session, done) => done(this.#onConnect(session)),
       onSecure: (socket, session, done) => done(this.#onSecure(socket as TLSSocket, session)),
       onMailFrom: (_, session, done) => done(this.#onMailFrom(session)),
       onRcptTo: ({ address }, session, done) => void this.#onRecipient(address, session).then(done),
-      onData: (stream, session, done) => void this.#onData(stream, session).then(...answering(done, NOT_STORED)),
+      onData: (stream, session, done) => {
+        const answered = this.#onData(stream, session).then(...answering(done, NOT_STORED));
+        this.#open.receive(session, stream, answered);
+      },
       onClose: (session) => this.#onClose(session),
     };
   }
 
-  /** Resolves when all mail received in full is stored. */
-  settled(): Promise<void> {
-    return this.#keeper.settled();
+  /** Ends the sessions; mail whose final dot has come is stored and answered before. */
+  close(): Promise<void> {
+    return this.#open.close([this.server]);
   }
 
   #onConnect(session: SMTPServerSession): Error | null {
     const ip = session.remoteAddress;
+    if (this.#open.isClosing) return toError(SHUTTING_DOWN);
     const verdict = this.#gate.enter(ip);
     if (verdict.decision === 'refuse') {
       this.#options.log.info({ remote_ip: ip, reason: verdict.reason }, 'inbound connection rejected');
       return toError({ code: 421, text: `4.7.0 ${verdict.reason}` });
     }
-    const ending = setTimeout(() => this.#end(session), this.#options.timeouts?.sessionMs ?? SESSION_MS);
-    this.#open.set(session.id, { ip, tls: null, ending });
+    this.#open.enter(session, this.server, { ip, tls: null });
     return null;
   }
 
-  #end(session: SMTPServerSession): void {
-    const connection = this.server.connectionOf(session);
-    connection?.send(421, '4.4.2 Session time limit reached; connect again');
-  }
-
   #onClose(session: SMTPServerSession): void {
-    const opened = this.#open.get(session.id);
-    if (!opened) return;
-    clearTimeout(opened.ending);
-    this.#open.delete(session.id);
-    this.#gate.leave(opened.ip);
+    const opened = this.#open.leave(session);
+    if (opened) this.#gate.leave(opened.ip);
   }
 
   #onSecure(socket: TLSSocket, session: SMTPServerSession): null {
     this.server.enforceCrlfAgain(session);
-    const opened = this.#open.get(session.id);
+    const opened = this.#open.get(session);
     if (opened) opened.tls = socket.getProtocol();
     return null;
   }
@@ -245,7 +247,7 @@ class Sessions {
     return {
       remoteIp: remoteAddress,
       ehloName: hostNameAppearsAs || '',
-      tls: this.#open.get(session.id)?.tls ?? null,
+      tls: this.#open.get(session)?.tls ?? null,
       mailFrom: envelope.mailFrom ? envelope.mailFrom.address : '',
       recipients: envelope.rcptTo.map(({ address }) => address),
     };

@@ -32,14 +32,9 @@ export const NOT_STORED: SmtpReply = { code: 451, text: '4.3.0 The mail could no
 
 export class MailKeeper {
   readonly #kit: MailKeeperKit;
-  readonly #storing = new Set<Promise<unknown>>();
 
   constructor(kit: MailKeeperKit) {
     this.#kit = kit;
-  }
-
-  async settled(): Promise<void> {
-    await Promise.allSettled(this.#storing);
   }
 
   /** Returns the reply to the sender: 250 when the mail is on disk. */
@@ -49,11 +44,8 @@ export class MailKeeper {
   ): Promise<SmtpReply> {
     const { store, ids, clock, log, onKept, onReceived } = this.#kit;
     const mail: NewInboundMail = { id: ids.next(), receivedAt: clock.now(), ...envelope, content };
-    const stored = store.inbound.keepInbound(mail, place);
-    const settled = stored.catch(() => {});
-    this.#storing.add(settled);
     try {
-      if ((await stored) === 'full') {
+      if ((await store.inbound.keepInbound(mail, place)) === 'full') {
         onReceived?.('no_room');
         return TOO_MUCH_WAITS;
       }
@@ -61,8 +53,6 @@ export class MailKeeper {
       log.error({ error }, `an inbound mail could not be stored: ${describeError(error)}`);
       onReceived?.('not_stored');
       return NOT_STORED;
-    } finally {
-      this.#storing.delete(settled);
     }
     const isCut = content.length < sizeBytes;
     if (isCut) {

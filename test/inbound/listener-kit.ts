@@ -6,6 +6,7 @@ import { type ListenerOptions, startInboundListener } from '../../src/inbound/li
 import { silentLogger } from '../../src/observe/log.ts';
 import { makeReturnPath } from '../../src/protocol/mail/return-path.ts';
 import type { NewInboundMail, RefusedInboundMail } from '../../src/store/inbound.ts';
+import { patience } from '../support/patience.ts';
 
 export const BOUNCES = 'bounces.postrider.test';
 export const KEY = { id: 'a', key: Buffer.alloc(32, 5) };
@@ -46,6 +47,7 @@ export async function receive(t: Test, { store, ...options }: Change = {}): Prom
     host: '127.0.0.1',
     port: 0,
     name: 'mail.postrider.test',
+    graceMs: patience(10_000),
     limits: LIMITS,
     recipients: {
       bouncesDomain: BOUNCES,

@@ -490,26 +490,49 @@ t.test('SMTPUTF8: an address beyond ASCII as the sender', async (t) => {
   client.close();
 });
 
-t.test('closing waits for what is being stored', async (t) => {
+/** A listener that is storing a mail, and the client that waits for the reply. */
+async function storing(t: Test, change: Pick<Parameters<typeof receive>[1] & {}, 'timeouts' | 'graceMs'>) {
   const stored = Promise.withResolvers<'kept'>();
   const begun = Promise.withResolvers<void>();
   const keepInbound = () => {
     begun.resolve();
     return stored.promise;
   };
-  const reception = await receive(t, { store: { inbound: { keepInbound, findReported: async () => null } } });
+  const reception = await receive(t, { store: { inbound: { keepInbound } }, ...change });
   const client = await SmtpClient.hello(reception.port);
-  await client.ask('MAIL FROM:<>');
-  await client.ask(`RCPT TO:<${newReturnPath()}>`);
-  await client.ask('DATA');
-  client.write(`${MAIL}\r\n.\r\n`);
+  const reply = client.send({ from: '', to: newReturnPath(), data: MAIL });
   await begun.promise;
-  let closed = false;
-  const closing = reception.close().then(() => (closed = true));
-  await client.ended();
-  t.equal(closed, false, 'the patience with the peer is over, not that with the store');
-  stored.resolve('kept');
-  await closing;
+  return { reception, client, reply, store: () => stored.resolve('kept') };
+}
+
+t.test('closing answers mail that is being stored, and ends all other sessions', async (t) => {
+  const { reception, client, reply, store } = await storing(t, { timeouts: { closeMs: 1 } });
+  const [idle, writing] = [await SmtpClient.hello(reception.port), await SmtpClient.hello(reception.port)];
+  for (const command of ['MAIL FROM:<>', `RCPT TO:<${newReturnPath()}>`, 'DATA']) await writing.ask(command);
+  writing.write('Subject: half');
+  const closed = reception.close();
+  t.match(await idle.reply(), /^421 4\.3\.2/);
+  t.match(await writing.reply(), /^421 4\.3\.2/, 'a mail that is not whole can be sent again');
+  store();
+  t.match(await reply, /^250 2\.0\.0 Ok: kept as/);
+  t.match(await client.reply(), /^421 4\.3\.2/);
+  await closed;
+});
+
+t.test('closing waits for a mail that is being stored as long as a stop may take', async (t) => {
+  const { reception, reply, store } = await storing(t, { graceMs: 10 });
+  await reception.close();
+  t.match(await reply, /^421 4\.3\.2/);
+  store();
+});
+
+t.test('no mail is answered 421 while it is stored, although the time of its session is up', async (t) => {
+  const { reception, client, reply, store } = await storing(t, { timeouts: { sessionMs: patience(500) } });
+  const later = await SmtpClient.hello(reception.port);
+  t.match(await later.reply(), /^421 4\.4\.2/, 'the time of the later session is up');
+  store();
+  t.match(await reply, /^250/);
+  t.match(await client.reply(), /^421 4\.4\.2/);
 });
 
 function writePair(t: Test, pair: TestOnlyPair): { certFile: string; keyFile: string } {

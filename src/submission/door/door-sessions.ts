@@ -1,12 +1,12 @@
-// The sessions of the SMTP door, over both of its ports: what each command is answered, and when a session ends. A
-// session that must end while its mail is whole and being stored ends after the reply: a client that does not hear the
-// 250 would send the mail a second time.
+// The sessions of the SMTP door, over both of its ports: what each command is answered. When a session ends is decided in
+// smtp-listener/open-sessions.ts.
 
 import type { TLSSocket } from 'node:tls';
 import type { SMTPServerAuthentication, SMTPServerDataStream, SMTPServerOptions, SMTPServerSession } from 'smtp-server';
 import type { Clock } from '../../base/clock.ts';
 import { describeError } from '../../base/errors.ts';
 import type { Logger } from '../../observe/log.ts';
+import { OpenSessions, SHUTTING_DOWN } from '../../smtp-listener/open-sessions.ts';
 import { PeerGate } from '../../smtp-listener/peer-gate.ts';
 import { ReceptionMemory } from '../../smtp-listener/reception-memory.ts';
 import { answering, type SmtpReply, toError } from '../../smtp-listener/smtp-reply.ts';
@@ -26,6 +26,8 @@ export interface DoorSessionOptions extends Omit<KeyLoginOptions, 'store' | 'con
   store: KeyLoginOptions['store'] & RecipientOptions['store'];
   limits: { maxBytes: number; connections: number; connectionsPerPeer: number; connectionsPerKey: number };
   timeouts?: { idleMs?: number; sessionMs?: number; closeMs?: number };
+  /** How long mail may take to be stored when the listener closes. */
+  graceMs: number;
   /** Why no mail is accepted at the moment; null: it is accepted. */
   refusal(): string | null;
   staysUsable?: RecipientOptions['staysUsable'];
@@ -35,19 +37,13 @@ export interface DoorSessionOptions extends Omit<KeyLoginOptions, 'store' | 'con
   log: Logger;
 }
 
-interface OpenSession {
+interface DoorSession {
   server: StrictSmtpServer;
-  session: SMTPServerSession;
   ip: string;
   tls: string | null;
   login: Login | null;
   /** Of the current mail, by key. */
   recipients: Map<string, DoorRecipient>;
-  /** Of the mail that is arriving or being stored. */
-  content: MailContent | null;
-  timer: NodeJS.Timeout;
-  /** How it ends when its mail is answered. */
-  lastWords: SmtpReply | null;
 }
 
 export class DoorSessions {
@@ -55,15 +51,17 @@ export class DoorSessions {
   readonly #gate: PeerGate;
   readonly #logins: KeyLogins;
   readonly #memory: ReceptionMemory;
-  /** By session ID; refused connections have none. */
-  readonly #open = new Map<string, OpenSession>();
-  readonly #answers = new Set<Promise<void>>();
+  readonly #open: OpenSessions<DoorSession>;
   readonly #count: CountAtDoor;
-  #isClosing = false;
 
   constructor(options: DoorSessionOptions) {
-    const { clock, limits, store, takeCall, keyUsed } = options;
+    const { clock, limits, store, takeCall, keyUsed, timeouts, graceMs } = options;
     this.#options = options;
+    this.#open = new OpenSessions({
+      sessionMs: timeouts?.sessionMs ?? fixed.SESSION_MS,
+      closeMs: timeouts?.closeMs ?? fixed.CLOSE_MS,
+      graceMs,
+    });
     this.#count = options.count ?? (() => {});
     this.#memory = new ReceptionMemory(fixed.MAX_MAILS_ARRIVING * limits.maxBytes);
     const { connectionsPerKey } = limits;
@@ -117,83 +115,40 @@ export class DoorSessions {
         ),
       onData: (stream, session, done) => {
         const answered = this.#onData(stream, session).then(...answering(done, replies.NOT_STORED));
-        this.#track(answered, session);
+        this.#open.receive(session, stream, answered);
       },
       onClose: (session) => this.#onClose(session),
     };
   }
 
-  /** Ends the sessions; mail whose final dot has come is stored and answered before. */
-  async close(): Promise<void> {
-    this.#isClosing = true;
-    for (const opened of this.#open.values()) if (opened.content === null) this.#end(opened, replies.SHUTTING_DOWN);
-    const endAll = () => {
-      for (const opened of this.#open.values()) this.#end(opened, replies.SHUTTING_DOWN);
-    };
-    const timer = setTimeout(endAll, this.#options.timeouts?.closeMs ?? fixed.CLOSE_MS);
-    while (this.#answers.size > 0) await Promise.allSettled(this.#answers);
-    clearTimeout(timer);
-    endAll();
-  }
-
-  #track(answered: Promise<void>, session: SMTPServerSession): void {
-    const over = answered.then(() => {
-      this.#answers.delete(over);
-      const opened = this.#open.get(session.id);
-      if (!opened) return;
-      opened.content = null;
-      if (opened.lastWords || this.#isClosing) this.#end(opened, opened.lastWords ?? replies.SHUTTING_DOWN);
-    });
-    this.#answers.add(over);
-  }
-
-  #end(opened: OpenSession, words: SmtpReply): void {
-    if (opened.content?.isWhole) {
-      opened.lastWords = words;
-      return;
-    }
-    opened.server.connectionOf(opened.session)?.send(words.code, words.text);
-    // Otherwise a client that keeps its side open would hold up what reads it.
-    opened.content?.abandon();
+  /** Ends the sessions of these servers; mail whose final dot has come is stored and answered before. */
+  close(servers: readonly StrictSmtpServer[]): Promise<void> {
+    return this.#open.close(servers);
   }
 
   #onConnect(session: SMTPServerSession, server: StrictSmtpServer): Error | null {
     const ip = session.remoteAddress;
-    if (this.#isClosing) return toError(replies.SHUTTING_DOWN);
+    if (this.#open.isClosing) return toError(SHUTTING_DOWN);
     const verdict = this.#gate.enter(ip);
     this.#count('connection', verdict.decision === 'allow' ? 'accepted' : 'refused');
     if (verdict.decision === 'refuse') {
       this.#options.log.info({ remote_ip: ip, reason: verdict.reason }, 'submission connection rejected');
       return toError({ code: 421, text: `4.7.0 ${verdict.reason}` });
     }
-    const sessionMs = this.#options.timeouts?.sessionMs ?? fixed.SESSION_MS;
-    const opened: OpenSession = {
-      server,
-      session,
-      ip,
-      tls: null,
-      login: null,
-      recipients: new Map(),
-      content: null,
-      timer: setTimeout(() => this.#end(opened, replies.SESSION_OVER), sessionMs),
-      lastWords: null,
-    };
-    this.#open.set(session.id, opened);
+    this.#open.enter(session, server, { server, ip, tls: null, login: null, recipients: new Map() });
     return null;
   }
 
   #onClose(session: SMTPServerSession): void {
-    const opened = this.#open.get(session.id);
+    const opened = this.#open.leave(session);
     if (!opened) return;
-    clearTimeout(opened.timer);
-    this.#open.delete(session.id);
     this.#signOut(opened);
     this.#gate.leave(opened.ip);
   }
 
   /** RFC 3207 section 4.2: what was said before TLS does not count. */
   #onSecure(socket: TLSSocket, session: SMTPServerSession): null {
-    const opened = this.#open.get(session.id);
+    const opened = this.#open.get(session);
     if (!opened) return null;
     opened.server.enforceCrlfAgain(session);
     opened.tls = socket.getProtocol();
@@ -201,7 +156,7 @@ export class DoorSessions {
     return null;
   }
 
-  #signOut(opened: OpenSession): void {
+  #signOut(opened: DoorSession): void {
     if (opened.login) this.#logins.leave(opened.login);
     opened.login = null;
   }
@@ -218,7 +173,7 @@ export class DoorSessions {
       log.info({ remote_ip: ip, reply: `${login.code} ${login.text}` }, 'submission login rejected');
       return login;
     }
-    const opened = this.#open.get(session.id);
+    const opened = this.#open.get(session);
     if (opened) opened.login = login;
     else this.#logins.leave(login); // The connection was lost meanwhile.
     return login.publicId;
@@ -226,7 +181,7 @@ export class DoorSessions {
 
   async #onMailFrom(session: SMTPServerSession): Promise<SmtpReply | null> {
     const { opened, login } = this.#signedIn(session);
-    if (this.#isClosing) return replies.SHUTTING_DOWN;
+    if (this.#open.isClosing) return SHUTTING_DOWN;
     if (session.envelope.requireTLS) return replies.NO_REQUIRETLS;
     opened.recipients = new Map();
     const refusal = await this.#logins.refusalOfCall(login);
@@ -255,7 +210,6 @@ export class DoorSessions {
     const { maxBytes } = this.#options.limits;
     return this.#memory.hold(async (take) => {
       const content = new MailContent(stream, { maxBytes, take });
-      opened.content = content;
       const reply = await this.#take(opened, login, content);
       this.#count('mail', content.isLost ? 'lost' : mailOutcome(reply));
       if (reply.code === 250) return reply.text;
@@ -273,7 +227,7 @@ export class DoorSessions {
     });
   }
 
-  async #take({ recipients, ip, tls }: OpenSession, { sender }: Login, content: MailContent): Promise<SmtpReply> {
+  async #take({ recipients, ip, tls }: DoorSession, { sender }: Login, content: MailContent): Promise<SmtpReply> {
     const { takeMail, log } = this.#options;
     const mail = { sender, recipients: [...recipients.values()], remoteIp: ip, tls };
     const reply = await takeMail(mail, content).catch((error: unknown) => {
@@ -287,8 +241,8 @@ export class DoorSessions {
     return content.refusal ?? reply;
   }
 
-  #signedIn(session: SMTPServerSession): { opened: OpenSession; login: Login } {
-    const opened = this.#open.get(session.id);
+  #signedIn(session: SMTPServerSession): { opened: DoorSession; login: Login } {
+    const opened = this.#open.get(session);
     if (!opened?.login) throw new Error('a session without a login passed AUTH');
     return { opened, login: opened.login };
   }

@@ -71,9 +71,7 @@ export async function startSubmissionListener(options: DoorOptions): Promise<Sub
     openConnections: () => sessions.openConnections,
     async close() {
       stopWatch();
-      for (const { server } of servers) server.close();
-      await sessions.close();
-      await Promise.all(servers.map((server) => new Promise<void>((resolve) => server.close(() => resolve()))));
+      await sessions.close(servers);
     },
   };
 }

@@ -47,19 +47,9 @@ export class MailContent implements AsyncIterable<Buffer> {
     return this.#endsSession;
   }
 
-  /** The final dot has come, so the client waits for a reply. */
-  get isWhole(): boolean {
-    return this.#stream.writableEnded;
-  }
-
   /** The client went away before the final dot. */
   get isLost(): boolean {
-    return this.#stream.destroyed && !this.isWhole;
-  }
-
-  /** No more of it is read. */
-  abandon(): void {
-    this.#stream.destroy(new Error('the session ended before the final dot'));
+    return this.#stream.destroyed && !this.#stream.writableEnded;
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Buffer> {

@@ -18,8 +18,6 @@ export const NO_LOGIN: LoginRefusal = {
 };
 export const NOT_CHECKED: SmtpReply = { code: 451, text: '4.3.0 Temporary failure; try again later' };
 export const NOT_STORED: SmtpReply = { code: 451, text: '4.3.0 The message could not be stored; try again later' };
-export const SHUTTING_DOWN: SmtpReply = { code: 421, text: '4.3.2 The server is shutting down; connect again later' };
-export const SESSION_OVER: SmtpReply = { code: 421, text: '4.4.2 Session time limit reached; connect again' };
 export const NO_REQUIRETLS: SmtpReply = { code: 555, text: '5.5.4 REQUIRETLS is not supported' };
 export const TOO_MANY_RECIPIENTS: SmtpReply = {
   code: 452,

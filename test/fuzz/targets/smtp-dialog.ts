@@ -28,7 +28,7 @@ export const smtpDialogTarget: FuzzTarget = {
     const kept: NewInboundMail[] = [];
     const ids = new IdSource();
     const listener = await startInboundListener({
-      ...{ host: '127.0.0.1', port: 0, name: 'mail.postrider.test', recipients: BOOK },
+      ...{ host: '127.0.0.1', port: 0, name: 'mail.postrider.test', recipients: BOOK, graceMs: 10_000 },
       limits: {
         ...{
           maxBytes: MAX_OCTETS,

@@ -86,6 +86,7 @@ function openListener(taken: Taken[]) {
     port: 0,
     tlsPort: null,
     name: 'mail.postrider.test',
+    graceMs: 10_000,
     limits: {
       maxBytes: MAX_BYTES,
       connections: NO_LIMIT,

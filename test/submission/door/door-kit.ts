@@ -6,6 +6,7 @@ import { silentLogger } from '../../../src/observe/log.ts';
 import type { ArrivingMail, TakeMail } from '../../../src/submission/door/arriving-mail.ts';
 import { type DoorOptions, startSubmissionListener } from '../../../src/submission/door/listener.ts';
 import { type ApiHarness, startApiHarness, type TestTenant } from '../../support/api-harness.ts';
+import { patience } from '../../support/patience.ts';
 import { SmtpClient } from '../../support/smtp-client.ts';
 
 export const LIMITS: DoorOptions['limits'] = {
@@ -55,6 +56,7 @@ export async function openDoor(t: Test, { perMinute = 1000, ...change }: DoorCha
     port: 0,
     tlsPort: null,
     name: 'mail.postrider.test',
+    graceMs: patience(10_000),
     limits: LIMITS,
     store: api.store,
     takeCall: (keyId) => rates.take(keyId, perMinute),
