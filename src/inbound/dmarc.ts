@@ -3,6 +3,7 @@
 // mail that unpacks to a large file, so files are read one at a time.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { Fault } from '../base/errors.ts';
 import { organizationalDomain } from '../protocol/dns/dmarc-record.ts';
 import { type DmarcReading, type DmarcReport, scanDmarcReport } from '../protocol/mail/dmarc-report.ts';
 import { contentOf, type MailPart, readMail } from '../protocol/mail/inbound/mail-parts.ts';
@@ -49,6 +50,7 @@ type ReportSummary = Omit<DmarcReport, 'records'> & { records: number };
 export class DmarcReader {
   readonly #kit: DmarcKit;
   #last: Promise<unknown> = Promise.resolve();
+  #isStopping = false;
 
   constructor(kit: DmarcKit) {
     this.#kit = kit;
@@ -74,9 +76,17 @@ export class DmarcReader {
     };
   }
 
+  /** Mails whose turn has not come are not read any more: the next start finds them in the store. */
+  stop(): void {
+    this.#isStopping = true;
+  }
+
   /** What was read is copied: values cut out of a file's text keep all of it in memory, and DNS may take long. */
   #inTurn(work: () => Promise<Reading | null>): Promise<Reading | null> {
-    const done = this.#last.then(async () => structuredClone(await work()));
+    const done = this.#last.then(async () => {
+      if (this.#isStopping) throw new Fault('the daemon is stopping');
+      return structuredClone(await work());
+    });
     this.#last = done.catch(() => {});
     return done;
   }

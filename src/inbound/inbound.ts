@@ -119,7 +119,9 @@ export async function startInbound(kit: InboundKit): Promise<Inbound> {
     },
     async close() {
       await listener.close();
-      await processor.stop();
+      const stopped = processor.stop();
+      dmarc.stop();
+      await stopped;
     },
   };
 }

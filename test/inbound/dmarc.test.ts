@@ -165,6 +165,30 @@ t.test('files of many mails are read one at a time, and DNS is queried for many 
   t.match(outcomes, Array(MAILS).fill({ verdict: { effect: 'stored' } }));
 });
 
+t.test('a stop finishes the mail that is being read, and leaves those behind it', async (t) => {
+  const [begun, found] = [Promise.withResolvers<void>(), Promise.withResolvers<Domain>()];
+  const stopping = new DmarcReader({
+    store: {
+      domains: {
+        findVerifiedHolder() {
+          begun.resolve();
+          return found.promise;
+        },
+      },
+    },
+    limits,
+    proveSender,
+  });
+  const content = dmarcMail(gzipSync(dmarcXml({})));
+  const [first, ...others] = Array.from({ length: MAILS }, () => stopping.read(mailOf(content)));
+  const left = others.map((one) => t.rejects(one, /the daemon is stopping/));
+  await begun.promise;
+  stopping.stop();
+  found.resolve(HOLDER);
+  t.match(await first, { verdict: { effect: 'stored' } });
+  await Promise.all(left);
+});
+
 t.test('while DNS is queried, what was read of a file is held, and not the file', async (t) => {
   let proving = 0;
   const [allProve, proven] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
