@@ -104,6 +104,10 @@ export function databaseProblem({ dir, database }: DataFolder): string | null {
   }
 }
 
+export function isSandboxFolder({ captured }: DataFolder): boolean {
+  return fs.existsSync(captured);
+}
+
 /** Why a database can't be read that may be there, or null: an absent one is no problem. */
 export function databaseBarrier(folder: DataFolder): string | null {
   if (folder.database === null) return null;

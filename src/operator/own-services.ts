@@ -1,6 +1,5 @@
 // What store commands need in this process, when no daemon runs: the store that it opens, and queue control over that
 // store. Loads most of the program, so import() it where it is used.
-import fs from 'node:fs';
 import { systemClock } from '../base/clock.ts';
 import { IdSource } from '../base/ids.ts';
 import { Vault } from '../base/vault.ts';
@@ -15,7 +14,7 @@ import type { LaneNotice } from '../store/submissions.ts';
 import { createScheduling } from '../submission/schedule.ts';
 import { createServiceMail, type Notice, notifyByMail } from '../submission/service-mail.ts';
 import { createOwnerNotices } from '../tenants/owner-notices.ts';
-import type { DataFolder } from './data-folder.ts';
+import { type DataFolder, isSandboxFolder } from './data-folder.ts';
 import { dnsLookups } from './dns-needs.ts';
 import { domainSettings } from './domain-settings.ts';
 import { loadMasterKeys, secretsInUse } from './master-key.ts';
@@ -46,7 +45,7 @@ export async function withOwnServices<T>(
     const inUse = await secretsInUse(config);
     const vault = () => new Vault(loadMasterKeys(config, { inUse, warn: say }));
     const notifyOwners = waitingNotices(config, { store, clock, ids, vault, onAccepted: tellLanes });
-    const isSandbox = fs.existsSync(folder.captured);
+    const isSandbox = isSandboxFolder(folder);
     const services: OperatorServices = {
       store,
       clock,

@@ -115,6 +115,13 @@ t.test(
   },
 );
 
+t.test("a sandbox's folder is not examined with a server's settings", async (t) => {
+  const { program } = await withDns(t);
+  fs.mkdirSync(path.join(program.dataDir, 'captured'), { recursive: true });
+  t.match(await program.runHere('doctor'), { code: 1, stdout: '', stderr: /is a sandbox's: .*doctor daemon/ });
+  t.match(await program.runHere('dns'), { code: 1, stdout: '', stderr: /is a sandbox's, .*domain records/ });
+});
+
 t.test('while a run is under way, its result is not shown as that of the run before', async (t) => {
   const times = { period_ms: 1000, next_run_at: '2026-11-24T10:00:01.000Z', last_run_at: '2026-11-24T10:00:00.000Z' };
   const shown = doctorDaemon.render({

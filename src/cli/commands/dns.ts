@@ -1,7 +1,8 @@
 // dns: every DNS record that the service and its domains need, as a table or a zone file, and whether DNS has them.
 import { counted } from '../../base/counted.ts';
 import type { DnsNeeds } from '../../domains/needed-records.ts';
-import { done } from '../../operator/answer.ts';
+import { done, failed } from '../../operator/answer.ts';
+import { dataFolder, isSandboxFolder } from '../../operator/data-folder.ts';
 import type { DnsAsk } from '../../operator/dns-needs.ts';
 import { EXIT_SOMETHING_WRONG, localCommand } from '../command.ts';
 import { checkedTable, neededTable, notesOf, shown, waitForAll } from '../dns-report.ts';
@@ -35,6 +36,12 @@ export const dns = localCommand({
         : { kind: 'domain', domain };
     const ask: DnsAsk = { scope, addresses: address ?? null };
     const { config } = await context.loadConfig();
+    const folder = dataFolder(config);
+    if (isSandboxFolder(folder)) {
+      return failed(
+        `${folder.dir} is a sandbox's, which has names and a DNS server of its own: postrider domain records shows the records of a domain`,
+      );
+    }
     const { dnsLookups, planDns } = await import('../../operator/dns-needs.ts');
     const lookups = dnsLookups(config);
     const plan = () => planDns(config, ask, lookups);

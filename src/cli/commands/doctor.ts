@@ -4,10 +4,13 @@ import { toTimestamp } from '../../base/clock.ts';
 import { counted } from '../../base/counted.ts';
 import type { TimerFacts } from '../../doctor/doctor-settings.ts';
 import { done, failed } from '../../operator/answer.ts';
-import { dataFolder } from '../../operator/data-folder.ts';
+import { dataFolder, isSandboxFolder } from '../../operator/data-folder.ts';
 import { EXIT_SOMETHING_WRONG, localCommand, storeCommand } from '../command.ts';
 import { linesOfFinding } from '../finding-lines.ts';
 import { renderTable } from '../table.ts';
+
+const NOT_OUTSIDE =
+  'what it needs of the outside, it has itself. Its operators see the timers in the portal; postrider doctor daemon shows them here';
 
 export const doctor = localCommand({
   name: 'doctor',
@@ -16,6 +19,8 @@ export const doctor = localCommand({
   options: {},
   async run(context) {
     const { config } = await context.loadConfig();
+    const folder = dataFolder(config);
+    if (isSandboxFolder(folder)) return failed(`${folder.dir} is a sandbox's: ${NOT_OUTSIDE}`);
     const { examine } = await import('../../doctor/examine.ts');
     const { worstOf } = await import('../../doctor/finding.ts');
     const { doctorKit } = await import('../../operator/doctor-kit.ts');
