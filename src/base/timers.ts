@@ -60,7 +60,7 @@ export class Timers {
   async tick(): Promise<void> {
     if (this.#stopped.signal.aborted) return;
     const now = this.#options.clock.now();
-    const due = this.#entries.filter((entry) => entry.nextRunAt <= now && !entry.running);
+    const due = this.#entries.filter((entry) => isDue(entry, now) && !entry.running);
     await Promise.all(due.map((entry) => this.#start(entry, now)));
   }
 
@@ -103,4 +103,9 @@ export class Timers {
     if (spec.byLeader && !(await this.#options.lead(spec))) return 'another node runs it';
     return spec.run(this.#stopped.signal);
   }
+}
+
+/** Also after the clock was set back: a run that is further away than any pause would otherwise not come for years. */
+function isDue({ nextRunAt, spec: { periodMs, firstMs = 0 } }: Entry, now: number): boolean {
+  return nextRunAt <= now || nextRunAt > now + Math.max(periodMs, firstMs);
 }

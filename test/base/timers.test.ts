@@ -118,3 +118,22 @@ t.test('a timer for one node runs where that node leads it, and others run anywa
   t.strictSame(await results(), ['failed: no database', 'run here']);
   t.strictSame([asked, errors], [['led', 'led', 'led'], ['led']]);
 });
+
+t.test('a clock that was ahead and is set back stops no timer', async (t) => {
+  const { clock, timers } = fakeTimers();
+  t.teardown(() => timers.stop());
+  let runs = 0;
+  timers.add({ name: 'count', periodMs: 500, run: async () => `run ${++runs}` });
+  timers.add({ name: 'late', periodMs: 500, firstMs: 2_000, run: async () => 'run' });
+  await timers.tick();
+  t.equal(runs, 0);
+  clock.time += 1_000_000_000;
+  await timers.tick();
+  t.equal(runs, 1);
+  clock.time -= 1_000_000_000;
+  await timers.tick();
+  t.equal(runs, 2);
+  await timers.tick();
+  t.equal(runs, 2, 'and then once per period');
+  t.match(timers.list(), [{ nextRunAt: clock.time + 500 }, { nextRunAt: clock.time + 500 }]);
+});
