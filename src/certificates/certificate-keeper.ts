@@ -5,8 +5,7 @@
 // long between attempts as one whose attempts fail, and asks for no certificate twice.
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
-import { pauseAfterAttempt } from '../base/backoff.ts';
-import { type Clock, HOUR_MS, MINUTE_MS, toTimestamp } from '../base/clock.ts';
+import { type Clock, MINUTE_MS, toTimestamp } from '../base/clock.ts';
 import { describeError, Fault } from '../base/errors.ts';
 import type { TimerSpec } from '../base/timers.ts';
 import type { SealedSecret, Vault } from '../base/vault.ts';
@@ -19,6 +18,7 @@ import { type Challenge, type DirectoryAccount, type Issued, orderCertificate } 
 import type { ChallengeAnswers } from './challenge-answers.ts';
 import { TooManyCalls } from './directory-calls.ts';
 import { HeldPair } from './held-pair.ts';
+import { nextAttemptOf, pauseAfter, renewalAt } from './next-attempt.ts';
 import { temporaryPair } from './temporary-pair.ts';
 
 export interface CertificateKit {
@@ -39,11 +39,6 @@ export interface CertificateKit {
 }
 
 const PERIOD_MS = MINUTE_MS;
-// Let's Encrypt accepts five failed validations of a name per hour; with these pauses there are four.
-const PAUSES = { stepsMs: [5, 10, 20, 40, 80, 160, 360, 720, 1440].map((minutes) => minutes * MINUTE_MS), jitter: 0.1 };
-const RENEWAL_SHARE = 2 / 3;
-/** For certificates of a few hours, too. */
-const SHORTEST_RENEWAL_MS = HOUR_MS / 4;
 const MAX_REASON_CHARACTERS = 500;
 
 interface Held {
@@ -102,7 +97,7 @@ export class CertificateKeeper {
   async run(stopped: AbortSignal): Promise<string> {
     const records = await this.#records();
     const now = this.#kit.clock.now();
-    const due = [...this.#held.values()].filter(({ key }) => (records.get(key)?.nextAttemptAt ?? 0) <= now);
+    const due = [...this.#held.values()].filter(({ key }) => isDue(records.get(key), now));
     const problem = await this.#kit.portProblem();
     this.#notePort(problem);
     if (due.length === 0) return problem ?? 'nothing due';
@@ -141,12 +136,12 @@ export class CertificateKeeper {
     const { key: names } = held;
     const id = { directory: this.#kit.account.url, names };
     const failures = (record?.failures ?? 0) + 1;
-    const nextAttemptAt = clock.now() + pauseAfterAttempt(PAUSES, failures, random);
+    const nextAttemptAt = clock.now() + pauseAfter(failures, random);
     await store.certificates.beginCertificateAttempt(id, nextAttemptAt);
     log.info({ names, directory: id.directory, attempt: failures }, 'getting a certificate');
     try {
       const { pair, issued } = await this.#obtain(held, record, stopped);
-      await store.certificates.keepCertificate(id, issued, this.#renewalAt(issued));
+      await store.certificates.keepCertificate(id, issued, renewalAt(issued, clock.now()));
       held.pair.replace(pair);
       held.notAfter = issued.notAfter;
       log.info({ names, not_after: toTimestamp(issued.notAfter) }, 'certificate issued');
@@ -192,12 +187,6 @@ export class CertificateKeeper {
     return { pair, issued: { chain, key: this.#seal(key, nameOf(names)), notBefore, notAfter } };
   }
 
-  #renewalAt({ notBefore, notAfter }: IssuedCertificate): number {
-    const now = this.#kit.clock.now();
-    const at = notBefore + RENEWAL_SHARE * (notAfter - notBefore);
-    return Math.round(Math.max(at, now + SHORTEST_RENEWAL_MS));
-  }
-
   async #load(names: readonly string[], record: CertificateRecord | undefined): Promise<Held> {
     const { clock, keyFolder, log } = this.#kit;
     const key = nameOf(names);
@@ -224,6 +213,10 @@ export class CertificateKeeper {
   #unseal(secret: SealedSecret, names: string): string {
     return this.#kit.vault.open(secret, certificateKeyContext(names)).toString();
   }
+}
+
+function isDue(record: CertificateRecord | undefined, now: number): boolean {
+  return record === undefined || nextAttemptOf(record, now) <= now;
 }
 
 /** As the store names a set. */

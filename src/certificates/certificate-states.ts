@@ -1,6 +1,7 @@
 // What stands in the store about the certificates that the daemon gets by itself, for those who look at them.
 import { X509Certificate } from 'node:crypto';
 import type { CertificateRecord } from '../store/certificates.ts';
+import { nextAttemptOf } from './next-attempt.ts';
 
 /** A listener whose certificate comes from a directory. */
 export type Listener = 'http' | 'smtp';
@@ -48,7 +49,7 @@ export function certificateStates(
       issuer: issued && issuerOf(new X509Certificate(issued.chain)),
       notBefore: issued?.notBefore ?? null,
       notAfter: issued?.notAfter ?? null,
-      nextAttemptAt: record?.nextAttemptAt ?? null,
+      nextAttemptAt: record ? nextAttemptOf(record, now) : null,
       failures: record?.failures ?? 0,
       lastFailure: record?.failure ?? null,
     };

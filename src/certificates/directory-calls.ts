@@ -5,9 +5,10 @@ import type { IncomingMessage } from 'node:http';
 import { request } from 'node:https';
 import { rootCertificates } from 'node:tls';
 import type { axios } from 'acme-client';
-import { DAY_MS, SECOND_MS } from '../base/clock.ts';
+import { SECOND_MS } from '../base/clock.ts';
 import { describeError, Fault } from '../base/errors.ts';
 import { readRetryAfter } from '../base/retry-after.ts';
+import { MAX_RETRY_AFTER_MS } from './next-attempt.ts';
 
 export interface DirectoryCalls {
   /** PEM; trusted besides the usual roots. */
@@ -31,8 +32,6 @@ type Call = Parameters<Adapter>[0];
 const CALL_MS = 30 * SECOND_MS;
 /** A chain has some 5 KiB. */
 const MAX_ANSWER_BYTES = 256 * 1024;
-/** Limits of directories are per week at most. */
-const MAX_RETRY_AFTER_MS = 7 * DAY_MS;
 
 /** An adapter of axios; what it throws reaches the caller unchanged. */
 export function directoryCalls(options: DirectoryCalls): Adapter {

@@ -3,6 +3,7 @@
 import { getServers } from 'node:dns';
 import { systemClock } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
+import { nextAttemptOf } from '../certificates/next-attempt.ts';
 import { acmeNames, directoryUrl } from '../config/acme-names.ts';
 import type { Config } from '../config/keys.ts';
 import { sourcePool } from '../config/source-address.ts';
@@ -82,7 +83,9 @@ async function askServer({ store }: DataFolder): Promise<ServerAnswer | null> {
 async function storedCertificates(config: Config): Promise<StoredCertificate[]> {
   const { store } = dataFolder(config);
   const records = await inspect(store, (stored) => stored.certificates(directoryUrl(config.tls.acme_directory)));
-  return (records ?? []).map(({ names, issued, failures, nextAttemptAt, failure }) => {
+  return (records ?? []).map((record) => {
+    const { names, issued, failures, failure } = record;
+    const nextAttemptAt = nextAttemptOf(record, systemClock.now());
     return { names, notAfter: issued?.notAfter ?? null, failures, nextAttemptAt, failure };
   });
 }

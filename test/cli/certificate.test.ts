@@ -53,7 +53,7 @@ t.test('what is there, what failed, and when it goes on', async (t) => {
   const issued = { chain: cert.toString(), key, notBefore: now - DAY_MS, notAfter: now + 30 * DAY_MS };
   await withStore(async ({ certificates }) => {
     const smtp = { directory: DIRECTORY, names: SMTP };
-    await certificates.keepCertificate(smtp, issued, now + 20 * DAY_MS);
+    await certificates.keepCertificate(smtp, issued, now + 19 * DAY_MS);
     await certificates.keepCertificate({ ...smtp, names: 'old.acme.test' }, issued, now);
     const web = { directory: DIRECTORY, names: WEB };
     await certificates.beginCertificateAttempt(web, now + 5 * MINUTE_MS);
@@ -71,7 +71,7 @@ t.test('what is there, what failed, and when it goes on', async (t) => {
         state: 'valid',
         issuer: 'Temporary certificate of Postrider',
         not_after: toTimestamp(now + 30 * DAY_MS),
-        next_attempt_at: toTimestamp(now + 20 * DAY_MS),
+        next_attempt_at: toTimestamp(now + 19 * DAY_MS),
         last_failure: null,
       },
     ],
