@@ -7,7 +7,7 @@ import type { Authorization, Client, Order } from 'acme-client';
 import { SECOND_MS } from '../base/clock.ts';
 import { Fault } from '../base/errors.ts';
 import type { ChallengeAnswers } from './challenge-answers.ts';
-import { directoryCalls } from './directory-calls.ts';
+import { DirectoryProblem, directoryCalls } from './directory-calls.ts';
 
 export interface DirectoryAccount {
   /** The directory's URL. */
@@ -45,6 +45,8 @@ export interface Issued {
   /** PEM. */
   chain: string;
   key: string;
+  /** By the directory's clock; null: its answers have no time. */
+  receivedAt: number | null;
 }
 
 // A directory needs seconds for a validation; Let's Encrypt's own check from several places takes up to a minute.
@@ -56,8 +58,12 @@ type Library = typeof import('acme-client');
 export async function orderCertificate(request: OrderRequest): Promise<Issued> {
   // Loaded here, so that nobody else waits for it or has it in memory.
   const library = await import('acme-client');
-  const { account, accountKey, names, signal } = request;
-  library.axios.defaults.adapter = directoryCalls({ root: account.root, signal });
+  const { account, accountKey, signal } = request;
+  let receivedAt: number | null = null;
+  const onTime = (at: number) => {
+    receivedAt = at;
+  };
+  library.axios.defaults.adapter = directoryCalls({ root: account.root, signal, onTime });
   const client = new library.Client({
     directoryUrl: account.url,
     accountKey,
@@ -65,6 +71,17 @@ export async function orderCertificate(request: OrderRequest): Promise<Issued> {
   });
   await openAccount(client, account.email);
   const { order, key } = await openOrder(library, client, request);
+  try {
+    return { chain: await finish({ library, client }, { order, key }, request), key, receivedAt };
+  } catch (error) {
+    if (isGone(error)) await request.keep(null);
+    throw error;
+  }
+}
+
+/** The chain, from an order in any state. */
+async function finish({ library, client }: Calls, { order, key }: Ordered, request: OrderRequest): Promise<string> {
+  const { names, signal } = request;
   const ready = order.status === 'pending' ? await authorize({ library, client }, order, request) : order;
   let done = ready;
   if (ready.status === 'ready') {
@@ -76,7 +93,7 @@ export async function orderCertificate(request: OrderRequest): Promise<Issued> {
     isOver: ({ status }) => status !== 'processing' && status !== 'ready' && status !== 'pending',
   });
   if (valid.status !== 'valid') throw await refused(request, detailOf(valid.error) ?? `the order is ${valid.status}`);
-  return { chain: await client.getCertificate(valid), key };
+  return client.getCertificate(valid);
 }
 
 async function openAccount(client: Client, email: string | null): Promise<void> {
@@ -96,6 +113,11 @@ function hasAccount(client: Client): boolean {
   }
 }
 
+interface Calls {
+  library: Library;
+  client: Client;
+}
+
 interface Ordered {
   order: Order;
   key: string;
@@ -104,8 +126,7 @@ interface Ordered {
 async function openOrder(library: Library, client: Client, request: OrderRequest): Promise<Ordered> {
   const { open, names, keep } = request;
   if (open) {
-    // Of an order that the directory has forgotten it says 404.
-    const order = await client.getOrder({ url: open.url } as Order).catch(() => null);
+    const order = await findOrder(client, open.url);
     if (order && order.status !== 'invalid') return { order, key: open.key };
     await keep(null);
   }
@@ -115,9 +136,22 @@ async function openOrder(library: Library, client: Client, request: OrderRequest
   return { order, key };
 }
 
-interface Calls {
-  library: Library;
-  client: Client;
+/** Null: the directory has forgotten it. One that just can't be asked for is asked for again by the next attempt. */
+async function findOrder(client: Client, url: string): Promise<Order | null> {
+  try {
+    return await client.getOrder({ url } as Order);
+  } catch (error) {
+    if (isGone(error)) return null;
+    throw error;
+  }
+}
+
+// How directories say that there is no such order, or that it is another account's. With these a resumed order would
+// fail for ever; unknown problems are temporary.
+const GONE = ['malformed', 'unauthorized'];
+
+function isGone(error: unknown): boolean {
+  return error instanceof DirectoryProblem && (error.status === 404 || GONE.includes(error.type ?? ''));
 }
 
 /** Proves all names, and returns the order as it is then. */

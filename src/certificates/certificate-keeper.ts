@@ -41,6 +41,8 @@ export interface CertificateKit {
 const PERIOD_MS = MINUTE_MS;
 const MAX_REASON_CHARACTERS = 500;
 
+class WrongClock extends Fault {}
+
 interface Held {
   names: readonly string[];
   key: string;
@@ -171,11 +173,18 @@ export class CertificateKeeper {
       answers,
       signal,
     });
-    return this.#check(result, names);
+    try {
+      return this.#check(result, names);
+    } catch (error) {
+      // The same order would bring the same certificate again. With a wrong clock it is kept: it is the clock that has
+      // to change, and directories issue only a few certificates for the same names per week.
+      if (!(error instanceof WrongClock)) await store.certificates.keepCertificateOrder(id, null);
+      throw error;
+    }
   }
 
   /** What a directory says is not believed: a chain that listeners can't use would end them at the next start. */
-  #check({ chain, key }: Issued, names: readonly string[]): { pair: TlsPair; issued: IssuedCertificate } {
+  #check({ chain, key, receivedAt }: Issued, names: readonly string[]): { pair: TlsPair; issued: IssuedCertificate } {
     const certificate = new X509Certificate(chain);
     const missing = names.filter((name) => certificate.checkHost(name) === undefined);
     if (missing.length > 0) throw new Fault(`the certificate is not valid for ${missing.join(', ')}`);
@@ -183,7 +192,11 @@ export class CertificateKeeper {
     const pair = { cert: Buffer.from(chain), key: Buffer.from(key) };
     createSecureContext(pair);
     const [notBefore, notAfter] = [Date.parse(certificate.validFrom), Date.parse(certificate.validTo)];
-    if (!(notAfter > this.#kit.clock.now())) throw new Fault(`the certificate ended at ${certificate.validTo}`);
+    if (!(notAfter > this.#kit.clock.now())) {
+      const ended = `the certificate ended at ${certificate.validTo}`;
+      if (receivedAt === null || receivedAt >= notAfter) throw new Fault(ended);
+      throw new WrongClock(`${ended} by this machine's clock, but the directory's says ${toTimestamp(receivedAt)}`);
+    }
     return { pair, issued: { chain, key: this.#seal(key, nameOf(names)), notBefore, notAfter } };
   }
 

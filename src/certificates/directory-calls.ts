@@ -1,6 +1,6 @@
 // HTTPS calls to an ACME directory, in place of the client library's own: limited in time and size, without proxies and
 // redirects, with another root certificate if one is given, and without silent repetitions, since an attempt is counted
-// before it is made (certificate-keeper.ts).
+// before it is made (certificate-keeper.ts). A refusal is thrown with its type, which the library's errors do not have.
 import type { IncomingMessage } from 'node:http';
 import { request } from 'node:https';
 import { rootCertificates } from 'node:tls';
@@ -14,6 +14,8 @@ export interface DirectoryCalls {
   /** PEM; trusted besides the usual roots. */
   root: string | null;
   signal: AbortSignal;
+  /** Called with the directory's own time, of each answer that has it. */
+  onTime?(at: number): void;
 }
 
 /** The directory asks to be left alone for some time (RFC 8555 section 6.6). */
@@ -26,9 +28,23 @@ export class TooManyCalls extends Fault {
   }
 }
 
+/** Any other refusal; `type` is that of RFC 8555 section 6.7, without its prefix. */
+export class DirectoryProblem extends Fault {
+  readonly status: number;
+  readonly type: string | null;
+
+  constructor(message: string, { status, type }: { status: number; type: string | null }) {
+    super(message);
+    this.status = status;
+    this.type = type;
+  }
+}
+
 type Adapter = Extract<NonNullable<typeof axios.defaults.adapter>, (config: never) => unknown>;
 type Call = Parameters<Adapter>[0];
 
+/** RFC 8555 section 6.7. */
+const PROBLEMS = 'urn:ietf:params:acme:error:';
 const CALL_MS = 30 * SECOND_MS;
 /** A chain has some 5 KiB. */
 const MAX_ANSWER_BYTES = 256 * 1024;
@@ -42,7 +58,13 @@ export function directoryCalls(options: DirectoryCalls): Adapter {
     if (url?.protocol !== 'https:') throw new Fault(`the directory names a URL that is not https: ${config.url}`);
     const { answer, body } = await call(url, config, { ca, signal: options.signal });
     const { statusCode: status = 0, statusMessage: statusText = '', headers } = answer;
-    if (status === 429 || status === 503) throw new TooManyCalls(detailOf(body, status), retryAfter(headers));
+    const time = Date.parse(headers.date ?? '');
+    if (Number.isFinite(time)) options.onTime?.(time);
+    const problem = problemOf(body, status);
+    if (status === 429 || status === 503) throw new TooManyCalls(problem.detail, retryAfter(headers));
+    // The library answers this one itself, with another nonce (RFC 8555 section 6.5).
+    const isAnswered = problem.type === 'badNonce' && status === 400;
+    if (status >= 400 && !isAnswered) throw new DirectoryProblem(problem.detail, { status, type: problem.type });
     return { status, statusText, headers: { ...headers } as Record<string, string>, data: body, config };
   };
 }
@@ -87,14 +109,21 @@ async function readAnswer(answer: IncomingMessage): Promise<string> {
 }
 
 /** RFC 7807, or any other page. */
-function detailOf(body: string, status: number): string {
+function problemOf(body: string, status: number): { type: string | null; detail: string } {
+  const { type, detail } = parsed(body);
+  return {
+    type: typeof type === 'string' && type.startsWith(PROBLEMS) ? type.slice(PROBLEMS.length) : null,
+    detail: typeof detail === 'string' ? detail : `the directory answered ${status}`,
+  };
+}
+
+function parsed(body: string): { type?: unknown; detail?: unknown } {
   try {
-    const { detail } = JSON.parse(body) as { detail?: unknown };
-    if (typeof detail === 'string') return detail;
+    return (JSON.parse(body) ?? {}) as { type?: unknown; detail?: unknown };
   } catch {
-    // Some proxy in front of the directory.
+    // Some proxy in front of the directory, or a certificate.
+    return {};
   }
-  return `the directory answered ${status}`;
 }
 
 function retryAfter(headers: IncomingMessage['headers']): number {

@@ -5,7 +5,7 @@ import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
 import { DAY_MS } from '../../src/base/clock.ts';
-import { directoryCalls, TooManyCalls } from '../../src/certificates/directory-calls.ts';
+import { DirectoryProblem, directoryCalls, TooManyCalls } from '../../src/certificates/directory-calls.ts';
 import { createTestAuthority } from '../support/test-authority.ts';
 
 type Config = Parameters<ReturnType<typeof directoryCalls>>[0];
@@ -20,22 +20,57 @@ async function startDirectory(t: Test, answer: RequestListener) {
   });
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
-  const call = (options: { root?: string | null; signal?: AbortSignal; url?: string } = {}) => {
+  const call = (
+    options: { root?: string | null; signal?: AbortSignal; url?: string; onTime?: (at: number) => void } = {},
+  ) => {
     const {
       root = authority.ca,
       signal = new AbortController().signal,
       url = `https://localhost:${port}/dir`,
+      onTime = () => {},
     } = options;
-    return directoryCalls({ root, signal })({ url, method: 'get', headers: {} } as Config);
+    return directoryCalls({ root, signal, onTime })({ url, method: 'get', headers: {} } as Config);
   };
   return { call };
 }
 
-t.test('an answer, whatever its status', async (t) => {
+t.test('an answer, and the one refusal that the library answers itself', async (t) => {
+  const times: number[] = [];
+  const nonce = '{"type":"urn:ietf:params:acme:error:badNonce","detail":"no such nonce"}';
+  const bodies = [
+    { status: 200, body: '{"status":"valid"}' },
+    { status: 400, body: nonce },
+  ];
   const { call } = await startDirectory(t, (_request, response) => {
-    response.writeHead(404, { 'Replay-Nonce': 'n' }).end('{"detail":"no such order"}');
+    const { status, body } = bodies.shift()!;
+    response.writeHead(status, { 'Replay-Nonce': 'n', Date: 'Fri, 27 Nov 2026 10:00:00 GMT' }).end(body);
   });
-  t.match(await call(), { status: 404, headers: { 'replay-nonce': 'n' }, data: '{"detail":"no such order"}' });
+  const onTime = (at: number) => void times.push(at);
+  t.match(await call({ onTime }), { status: 200, headers: { 'replay-nonce': 'n' }, data: '{"status":"valid"}' });
+  t.match(await call({ onTime }), { status: 400, data: nonce });
+  t.same(times, [Date.UTC(2026, 10, 27, 10), Date.UTC(2026, 10, 27, 10)]);
+});
+
+t.test('a refusal says its type, if it has one', async (t) => {
+  const bodies = [
+    { status: 404, body: '{"type":"urn:ietf:params:acme:error:malformed","detail":"no such order"}' },
+    { status: 403, body: '{"type":"about:blank"}' },
+    { status: 500, body: '<h1>oops</h1>' },
+    { status: 404, body: 'null' },
+  ];
+  const { call } = await startDirectory(t, (_request, response) => {
+    const { status, body } = bodies.shift()!;
+    response.writeHead(status).end(body);
+  });
+  const refused = () =>
+    call().then(
+      () => t.fail('not refused'),
+      (error: unknown) => (error instanceof DirectoryProblem ? error : t.fail('another error')),
+    );
+  t.match(await refused(), { status: 404, type: 'malformed', message: 'no such order' });
+  t.match(await refused(), { status: 403, type: null, message: 'the directory answered 403' });
+  t.match(await refused(), { status: 500, type: null, message: 'the directory answered 500' });
+  t.match(await refused(), { status: 404, type: null, message: 'the directory answered 404' });
 });
 
 t.test('a directory that has had enough is called once, and says for how long', async (t) => {

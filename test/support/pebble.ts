@@ -25,6 +25,8 @@ export interface PebbleOptions {
   /** In percent. */
   rejectedNonces?: number;
   reusedProofs?: number;
+  /** How long a certificate is valid; missing: for years. */
+  certificateSeconds?: number;
   /** External account binding: key IDs and keys. */
   bindings?: Record<string, string>;
 }
@@ -45,7 +47,7 @@ export function pebbleMissing(): string | false {
 }
 
 export async function startPebble(t: Test, options: PebbleOptions): Promise<Pebble> {
-  const { dns, httpPort, rejectedNonces = REJECTED_NONCES, reusedProofs = 50, bindings } = options;
+  const { dns, httpPort, rejectedNonces = REJECTED_NONCES, reusedProofs = 50, bindings, certificateSeconds } = options;
   const tlsPort = options.tlsPort ?? (await findFreePort());
   const folder = testFolder(t);
   const authority = createTestAuthority();
@@ -61,6 +63,7 @@ export async function startPebble(t: Test, options: PebbleOptions): Promise<Pebb
     tlsPort,
     ocspResponderURL: '',
     externalAccountBindingRequired: bindings !== undefined,
+    ...(certificateSeconds && { certificateValidityPeriod: certificateSeconds }),
     ...(bindings && { externalAccountMACKeys: bindings }),
   };
   fs.writeFileSync(configFile, JSON.stringify({ pebble }));

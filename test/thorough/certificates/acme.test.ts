@@ -1,59 +1,12 @@
 // Certificates from a real directory: pebble, which rejects nonces, reuses proofs, and validates by the test's DNS server.
 import { X509Certificate } from 'node:crypto';
-import path from 'node:path';
-import t, { type Test } from 'tap';
+import t from 'tap';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/base/clock.ts';
-import { Vault } from '../../../src/base/vault.ts';
-import type { DirectoryAccount } from '../../../src/certificates/acme-order.ts';
-import { CertificateKeeper, type CertificateKit } from '../../../src/certificates/certificate-keeper.ts';
-import { ChallengeAnswers } from '../../../src/certificates/challenge-answers.ts';
-import { openChallengePort } from '../../../src/certificates/challenge-port.ts';
-import { createLogger } from '../../../src/observe/log.ts';
 import type { CertificateStore } from '../../../src/store/certificates.ts';
-import { openSqliteStore } from '../../../src/store/sqlite/open.ts';
-import { startDnsServer } from '../../support/dns-server.ts';
-import { findFreePort } from '../../support/free-port.ts';
-import { type PebbleOptions, pebbleMissing, startPebble } from '../../support/pebble.ts';
-import { testFolder } from '../../support/test-folder.ts';
+import { pebbleMissing } from '../../support/pebble.ts';
+import { bound, NONE, PAIR, startBench } from './acme-bench.ts';
 
 const skip = pebbleMissing();
-const PAIR = ['links.a.test', 'mail.a.test'];
-const NONE = new AbortController().signal;
-
-async function startBench(t: Test, pebbleOptions: Partial<PebbleOptions> = {}) {
-  const folder = testFolder(t);
-  const dns = await startDnsServer({ records: { 'mail.a.test': { A: ['127.0.0.1'] } } });
-  dns.set('links.a.test', 'A', ['127.0.0.1']);
-  t.teardown(() => dns.close());
-  const httpPort = await findFreePort();
-  const pebble = await startPebble(t, { dns, httpPort, ...pebbleOptions });
-  const store = await openSqliteStore({ file: path.join(folder, 'postrider.db') });
-  t.teardown(() => store.close());
-  const answers = new ChallengeAnswers();
-  const port = await openChallengePort({ host: '127.0.0.1', port: httpPort, answers, origins: new Map() });
-  t.teardown(() => port.close());
-  const lines: string[] = [];
-  const time = { at: Date.now() };
-  const account: DirectoryAccount = { url: pebble.directory, root: pebble.root, email: null, binding: null };
-  const kit: CertificateKit = {
-    store,
-    account,
-    challenge: 'http-01',
-    answers,
-    vault: new Vault([Buffer.alloc(32, 1)]),
-    clock: { now: () => time.at },
-    log: createLogger({ level: 'info', to: { write: (line) => void lines.push(line) } }),
-    random: () => 0.5,
-    portProblem: async () => null,
-    namesWithoutAddress: async () => [],
-    keyFolder: folder,
-  };
-  const open = (wanted: string[][], change: Partial<CertificateKit> = {}) =>
-    CertificateKeeper.open({ ...kit, ...change }, wanted);
-  const certificateOf = async (keeper: CertificateKeeper, names: string[]) =>
-    new X509Certificate((await keeper.source(names).read()).cert);
-  return { dns, pebble, store, kit, time, lines, open, certificateOf };
-}
 
 t.test('certificates are issued, kept sealed, found again, and renewed', { skip }, async (t) => {
   const { pebble, store, time, open, certificateOf, lines } = await startBench(t);
@@ -153,15 +106,6 @@ t.test('a daemon that is stopped in an attempt says so, and goes on later', { sk
   t.match(await (await open([['mail.a.test']])).run(NONE), 'issued');
 });
 
-t.test('an order that the directory has forgotten is made again', { skip }, async (t) => {
-  const { store, kit, open, pebble, time } = await startBench(t);
-  const id = { directory: pebble.directory, names: 'mail.a.test' };
-  await store.certificates.beginCertificateAttempt(id, time.at);
-  const key = kit.vault.seal(Buffer.from('x'), 'certificate:mail.a.test');
-  await store.certificates.keepCertificateOrder(id, { url: `${pebble.directory}/nothing`, key });
-  t.match(await (await open([['mail.a.test']])).run(NONE), 'issued');
-});
-
 t.test('a name without an address is waited for, and no attempt', { skip }, async (t) => {
   const { store, open, lines, pebble } = await startBench(t);
   let missing = ['mail.a.test'];
@@ -204,14 +148,3 @@ t.test('a directory that cannot be called or trusted, and a port that is not ope
   t.equal(await closed.run(NONE), 'the port is taken');
   t.match(await store.certificates.listCertificates(), [{ failures: 1 }], 'not an attempt');
 });
-
-function bound(store: CertificateStore): CertificateStore {
-  return {
-    listCertificates: () => store.listCertificates(),
-    beginCertificateAttempt: (id, next) => store.beginCertificateAttempt(id, next),
-    keepCertificateOrder: (id, order) => store.keepCertificateOrder(id, order),
-    keepCertificate: (id, issued, next) => store.keepCertificate(id, issued, next),
-    hastenCertificateAttempt: (id, now) => store.hastenCertificateAttempt(id, now),
-    failCertificateAttempt: (id, failure, earliest) => store.failCertificateAttempt(id, failure, earliest),
-  };
-}
