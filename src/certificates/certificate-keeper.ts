@@ -18,7 +18,7 @@ import { type Challenge, type DirectoryAccount, type Issued, orderCertificate } 
 import type { ChallengeAnswers } from './challenge-answers.ts';
 import { TooManyCalls } from './directory-calls.ts';
 import { HeldPair } from './held-pair.ts';
-import { nextAttemptOf, pauseAfter, renewalAt } from './next-attempt.ts';
+import { isDue, pauseAfter, renewalAt } from './next-attempt.ts';
 import { temporaryPair } from './temporary-pair.ts';
 
 export interface CertificateKit {
@@ -34,11 +34,15 @@ export interface CertificateKit {
   portProblem(): Promise<string | null>;
   /** Those of the names for which DNS has no address. */
   namesWithoutAddress(names: readonly string[]): Promise<string[]>;
+  /** Whether this daemon is the one that orders this set, named as in the store; asked when it is due. */
+  lead(names: string): Promise<boolean>;
   /** Where private keys may be while an engine reads them. */
   keyFolder: string;
 }
 
-const PERIOD_MS = MINUTE_MS;
+// A read of a few rows. A certificate that another daemon renews has a third of its life left, and the first one of all
+// is wanted soon.
+export const PERIOD_MS = MINUTE_MS;
 const MAX_REASON_CHARACTERS = 500;
 
 class WrongClock extends Fault {}
@@ -47,12 +51,18 @@ interface Held {
   names: readonly string[];
   key: string;
   pair: HeldPair;
-  /** Null: the temporary one is in use. */
-  notAfter: number | null;
+  /** What is in use; null: the temporary one. */
+  issued: Pick<IssuedCertificate, 'chain' | 'notAfter'> | null;
+  /** Why what the store has can't be used; null: it can. */
+  unusable: string | null;
   /** Why it is due and yet not attempted; null: nothing stands in its way. */
   waitsFor: string | null;
 }
 
+/**
+ * Of several daemons on one store one orders each set, and all look for what others have got: a set may be that of all
+ * (for HTTP) or of one (its own name in SMTP).
+ */
 export class CertificateKeeper {
   readonly #kit: CertificateKit;
   readonly #held = new Map<string, Held>();
@@ -82,7 +92,7 @@ export class CertificateKeeper {
 
   /** When each certificate ends; null: it is a temporary one. */
   ends(): { names: string; notAfter: number | null }[] {
-    return [...this.#held.values()].map(({ key, notAfter }) => ({ names: key, notAfter }));
+    return [...this.#held.values()].map(({ key, issued }) => ({ names: key, notAfter: issued?.notAfter ?? null }));
   }
 
   /** What keeps a set of names from being attempted at the moment; null: nothing. */
@@ -92,27 +102,67 @@ export class CertificateKeeper {
 
   timer(): TimerSpec {
     const run = (stopped: AbortSignal) => this.run(stopped);
-    return { name: 'certificates', periodMs: PERIOD_MS, firstMs: 0, byLeader: true, run };
+    return { name: 'certificates', periodMs: PERIOD_MS, firstMs: 0, run };
   }
 
-  /** Attempts what is due. */
+  /** Takes what others have got, and attempts what is due. */
   async run(stopped: AbortSignal): Promise<string> {
-    const records = await this.#records();
-    const now = this.#kit.clock.now();
-    const due = [...this.#held.values()].filter(({ key }) => isDue(records.get(key), now));
+    const records = await this.#look();
     const problem = await this.#kit.portProblem();
     this.#notePort(problem);
-    if (due.length === 0) return problem ?? 'nothing due';
     // Without the port an attempt can only fail, and would count against the directory's limits.
     if (problem !== null) return problem;
     const results: string[] = [];
-    for (const held of due) {
+    for (const held of this.#held.values()) {
       if (stopped.aborted) break;
-      const waits = await this.#mustWait(held);
-      const result = waits ? held.waitsFor : await this.#attempt(held, records.get(held.key) ?? null, stopped);
-      results.push(`${held.key}: ${result}`);
+      const result = await this.#advance(held, records, stopped);
+      if (result !== null) results.push(`${held.key}: ${result}`);
     }
-    return results.join('; ');
+    return results.join('; ') || 'nothing due';
+  }
+
+  /** Null: it is not due. */
+  async #advance(
+    held: Held,
+    records: ReadonlyMap<string, CertificateRecord>,
+    stopped: AbortSignal,
+  ): Promise<string | null> {
+    const { clock, lead } = this.#kit;
+    if (!isDue(records.get(held.key), clock.now())) {
+      held.waitsFor = null;
+      return null;
+    }
+    if (await this.#mustWait(held)) return held.waitsFor;
+    if (!(await lead(held.key))) return 'another daemon orders it';
+    // The one that has led it may have attempted it since.
+    const record = (await this.#look()).get(held.key);
+    return isDue(record, clock.now()) ? this.#attempt(held, record ?? null, stopped) : null;
+  }
+
+  async #look(): Promise<Map<string, CertificateRecord>> {
+    const records = await this.#records();
+    for (const held of this.#held.values()) this.#take(held, records.get(held.key)?.issued ?? null);
+    return records;
+  }
+
+  #take(held: Held, stored: IssuedCertificate | null): void {
+    const { clock, log } = this.#kit;
+    if (stored === null || stored.chain === held.issued?.chain || stored.notAfter <= clock.now()) return;
+    const names = held.key;
+    try {
+      this.#use(held, this.#pairOf(stored, names), stored);
+      log.info({ names, not_after: toTimestamp(stored.notAfter) }, 'a certificate from the store is in use');
+    } catch (error) {
+      const reason = wordsOf(error);
+      if (reason !== held.unusable) log.error({ names, reason }, 'a certificate from the store cannot be used');
+      held.unusable = reason;
+    }
+  }
+
+  #use(held: Held, pair: TlsPair, issued: IssuedCertificate): void {
+    held.pair.replace(pair);
+    held.issued = issued;
+    held.unusable = null;
   }
 
   #notePort(problem: string | null): void {
@@ -144,8 +194,7 @@ export class CertificateKeeper {
     try {
       const { pair, issued } = await this.#obtain(held, record, stopped);
       await store.certificates.keepCertificate(id, issued, renewalAt(issued, clock.now()));
-      held.pair.replace(pair);
-      held.notAfter = issued.notAfter;
+      this.#use(held, pair, issued);
       log.info({ names, not_after: toTimestamp(issued.notAfter) }, 'certificate issued');
       return 'issued';
     } catch (error) {
@@ -203,14 +252,20 @@ export class CertificateKeeper {
   async #load(names: readonly string[], record: CertificateRecord | undefined): Promise<Held> {
     const { clock, keyFolder, log } = this.#kit;
     const key = nameOf(names);
+    const known = { names, key, unusable: null, waitsFor: null };
     const stored = record?.issued ?? null;
     if (stored && stored.notAfter > clock.now()) {
-      const pair = { cert: Buffer.from(stored.chain), key: Buffer.from(this.#unseal(stored.key, key)) };
-      return { names, key, pair: new HeldPair(pair, keyFolder), notAfter: stored.notAfter, waitsFor: null };
+      return { ...known, pair: new HeldPair(this.#pairOf(stored, key), keyFolder), issued: stored };
     }
     log.warn({ names: key }, 'a self-signed certificate is in use until the directory has issued one');
-    const pair = new HeldPair(await temporaryPair(names, clock.now()), keyFolder);
-    return { names, key, pair, notAfter: null, waitsFor: null };
+    return { ...known, pair: new HeldPair(await temporaryPair(names, clock.now()), keyFolder), issued: null };
+  }
+
+  /** Throws if it is none that listeners can use. */
+  #pairOf({ chain, key }: IssuedCertificate, names: string): TlsPair {
+    const pair = { cert: Buffer.from(chain), key: Buffer.from(this.#unseal(key, names)) };
+    createSecureContext(pair);
+    return pair;
   }
 
   async #records(): Promise<Map<string, CertificateRecord>> {
@@ -226,10 +281,6 @@ export class CertificateKeeper {
   #unseal(secret: SealedSecret, names: string): string {
     return this.#kit.vault.open(secret, certificateKeyContext(names)).toString();
   }
-}
-
-function isDue(record: CertificateRecord | undefined, now: number): boolean {
-  return record === undefined || nextAttemptOf(record, now) <= now;
 }
 
 /** As the store names a set. */

@@ -50,3 +50,7 @@ export function nextAttemptOf(
   const isPossible = from <= now + CLOCK_SKEW_MS && nextAttemptAt <= from + longestMs + CLOCK_SKEW_MS;
   return isPossible ? nextAttemptAt : now;
 }
+
+export function isDue(record: CertificateRecord | undefined, now: number): boolean {
+  return record === undefined || nextAttemptOf(record, now) <= now;
+}

@@ -6,7 +6,7 @@ import type { ClosingStack } from '../base/closing-stack.ts';
 import { describeError } from '../base/errors.ts';
 import type { TimerSpec } from '../base/timers.ts';
 import type { DirectoryAccount } from '../certificates/acme-order.ts';
-import { CertificateKeeper } from '../certificates/certificate-keeper.ts';
+import { CertificateKeeper, PERIOD_MS } from '../certificates/certificate-keeper.ts';
 import { ChallengeAnswers } from '../certificates/challenge-answers.ts';
 import { openChallengePort } from '../certificates/challenge-port.ts';
 import { folderForKeys, type HeldPair } from '../certificates/held-pair.ts';
@@ -29,7 +29,7 @@ export interface Certificates {
 
 export async function openCertificates(
   config: Config,
-  { store, vault, clock, log, folder }: Foundation,
+  { store, vault, clock, log, folder, lead }: Foundation,
   lookups: NameLookups,
   opened: ClosingStack,
 ): Promise<Certificates> {
@@ -50,6 +50,8 @@ export async function openCertificates(
       answers,
       portProblem: challenge === 'http-01' ? challengePort(config, answers, opened) : async () => null,
       namesWithoutAddress: (names) => namesWithoutAddress(names, lookups),
+      // By name, since each daemon has its own name in SMTP, which no other one wants a certificate for.
+      lead: (names) => lead({ name: `certificate ${names}`, periodMs: PERIOD_MS }),
       keyFolder: folderForKeys(config.tls.runtime_dir, folder.dir),
     },
     wanted,

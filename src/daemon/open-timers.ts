@@ -26,7 +26,8 @@ const INTAKE_PERIOD_MS = 2 * SECOND_MS;
  * - figures of charts: a sum is added only where the last one ended.
  * - marks of recipients: each block begins where the last one ends, read and written in one transaction.
  * - rate tiers: raising a tier twice changes nothing.
- * - certificates: an attempt is counted before the directory is called; two would ask it for two certificates.
+ * Certificates are led by their names: each node looks for those that others have got, and orders those that it leads. An
+ * attempt is counted before the directory is called.
  * Each node runs what it keeps in memory (intake, uses of keys, owner notices, tenants to review: a stop is compared with
  * the tenant's status, and a warning has one key a day), and what only erases (retention, sessions, limits, links and
  * sign-ups, deleted webhooks, old inbound mail).

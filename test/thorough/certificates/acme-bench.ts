@@ -45,6 +45,7 @@ export async function startBench(t: Test, pebbleOptions: Partial<PebbleOptions> 
     random: () => 0.5,
     portProblem: async () => null,
     namesWithoutAddress: async () => [],
+    lead: async () => true,
     keyFolder: folder,
   };
   const open = (wanted: string[][], change: Partial<CertificateKit> = {}) =>
