@@ -4,7 +4,6 @@ import { createHash, generateKeyPairSync } from 'node:crypto';
 import type { Clock } from '../base/clock.ts';
 import { Fault } from '../base/errors.ts';
 import type { Vault } from '../base/vault.ts';
-import type { PlatformKey } from '../store/platform-keys.ts';
 import type { Store } from '../store/store.ts';
 
 const PURPOSE = 'acme-account';
@@ -18,9 +17,9 @@ export interface AccountKeyKit {
 /** PEM. */
 export async function loadAccountKey(kit: AccountKeyKit, directoryUrl: string): Promise<string> {
   const { store, vault, clock } = kit;
-  const keyId = createHash('sha256').update(directoryUrl).digest('hex').slice(0, 16);
-  const known = await findKey(kit, keyId);
-  if (known) return open(vault, known);
+  const known = await findAccountKey(kit, directoryUrl);
+  if (known !== null) return known;
+  const keyId = keyIdOf(directoryUrl);
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
   const secret = vault.seal(Buffer.from(pem), contextOf(keyId));
@@ -31,17 +30,24 @@ export async function loadAccountKey(kit: AccountKeyKit, directoryUrl: string): 
     publicPart: null,
     createdAt: clock.now(),
   });
-  const added = await findKey(kit, keyId);
-  if (!added) throw new Fault('the key of the ACME account could not be stored');
-  return open(vault, added);
+  const added = await findAccountKey(kit, directoryUrl);
+  if (added === null) throw new Fault('the key of the ACME account could not be stored');
+  return added;
 }
 
-async function findKey({ store }: AccountKeyKit, keyId: string): Promise<PlatformKey | undefined> {
-  return (await store.platformKeys.listPlatformKeys(PURPOSE)).find((key) => key.keyId === keyId);
+/** PEM; null: no daemon has called this directory yet. */
+export async function findAccountKey(
+  { store, vault }: Pick<AccountKeyKit, 'store' | 'vault'>,
+  directoryUrl: string,
+): Promise<string | null> {
+  const keyId = keyIdOf(directoryUrl);
+  const keys = await store.platformKeys.listPlatformKeys(PURPOSE);
+  const known = keys.find((key) => key.keyId === keyId);
+  return known ? vault.open(known.secret, contextOf(keyId)).toString() : null;
 }
 
-function open(vault: Vault, { keyId, secret }: PlatformKey): string {
-  return vault.open(secret, contextOf(keyId)).toString();
+function keyIdOf(directoryUrl: string): string {
+  return createHash('sha256').update(directoryUrl).digest('hex').slice(0, 16);
 }
 
 function contextOf(keyId: string): string {

@@ -7,8 +7,14 @@ import type { TlsPair } from '../http/tls-files.ts';
 const MAX_ANSWERS = 100;
 
 export class ChallengeAnswers {
+  readonly #ofOthers: (token: string) => Promise<string | null>;
   readonly #byToken = new Map<string, string>();
   readonly #byName = new Map<string, SecureContext>();
+
+  /** `ofOthers` answers for orders of other daemons. */
+  constructor(ofOthers: (token: string) => Promise<string | null> = async () => null) {
+    this.#ofOthers = ofOthers;
+  }
 
   put(token: string, keyAuthorization: string): void {
     const oldest = this.#byToken.keys().next().value;
@@ -20,8 +26,8 @@ export class ChallengeAnswers {
     this.#byToken.delete(token);
   }
 
-  find(token: string): string | null {
-    return this.#byToken.get(token) ?? null;
+  async find(token: string): Promise<string | null> {
+    return this.#byToken.get(token) ?? this.#ofOthers(token);
   }
 
   /** As many as an order has names, and dropped with it. */

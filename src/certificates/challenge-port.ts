@@ -62,8 +62,10 @@ function answer({ answers, origins }: ChallengePortOptions, request: IncomingMes
   };
   const origin = origins.get(hostOf(headers.host));
   if (isRead && url.startsWith(CHALLENGES)) {
-    const text = answers.find(url.slice(CHALLENGES.length));
-    reply(text === null ? 404 : 200, text ?? 'No such challenge.\n');
+    answers.find(url.slice(CHALLENGES.length)).then(
+      (text) => reply(text === null ? 404 : 200, text ?? 'No such challenge.\n'),
+      () => reply(503, 'The challenge could not be looked up.\n'),
+    );
   } else if (origin === undefined || !url.startsWith('/')) {
     reply(404, 'Not found.\n');
   } else if (!isRead || headers.authorization !== undefined) {

@@ -11,6 +11,7 @@ import { ChallengeAnswers } from '../certificates/challenge-answers.ts';
 import { openChallengePort } from '../certificates/challenge-port.ts';
 import { folderForKeys, type HeldPair } from '../certificates/held-pair.ts';
 import { type NameLookups, namesWithoutAddress } from '../certificates/names-in-dns.ts';
+import { sharedAnswers } from '../certificates/shared-answers.ts';
 import { acmeNames, directoryUrl } from '../config/acme-names.ts';
 import type { Config } from '../config/keys.ts';
 import type { TlsSource } from '../http/tls-files.ts';
@@ -29,14 +30,15 @@ export interface Certificates {
 
 export async function openCertificates(
   config: Config,
-  { store, vault, clock, log, folder, lead }: Foundation,
+  { store, vault, clock, log, folder, lead, nodes }: Foundation,
   lookups: NameLookups,
   opened: ClosingStack,
 ): Promise<Certificates> {
   const { http, smtp } = acmeNames(config);
   const wanted = [http, smtp].filter((names) => names !== null);
   if (wanted.length === 0) return { http: null, smtp: null, timers: [], waitsFor: () => null, ends: () => [] };
-  const answers = new ChallengeAnswers();
+  const account = accountOf(config);
+  const answers = new ChallengeAnswers(nodes ? sharedAnswers({ store, vault, directory: account.url }) : undefined);
   const challenge = config.tls.acme_challenge;
   const keeper = await CertificateKeeper.open(
     {
@@ -45,7 +47,7 @@ export async function openCertificates(
       clock,
       log,
       random: Math.random,
-      account: accountOf(config),
+      account,
       challenge,
       answers,
       portProblem: challenge === 'http-01' ? challengePort(config, answers, opened) : async () => null,

@@ -9,8 +9,7 @@ import { findFreePort } from '../support/free-port.ts';
 
 const origins = new Map([['mail.a.test', 'https://mail.a.test:8443']]);
 
-async function open() {
-  const answers = new ChallengeAnswers();
+async function open(answers = new ChallengeAnswers()) {
   const port = await findFreePort();
   const opened = await openChallengePort({ host: '127.0.0.1', port, answers, origins });
   t.teardown(() => opened.close());
@@ -32,6 +31,24 @@ t.test('challenges are answered as long as they are asked', async (t) => {
   answers.drop('token');
   t.match(await ask(line, 'Host: whatever.test'), /^HTTP\/1.1 404 /);
 });
+
+t.test(
+  'what another daemon may answer is looked up, and an answer that cannot be had is not a missing one',
+  async (t) => {
+    const { answers, ask } = await open(
+      new ChallengeAnswers(async (token) => {
+        if (token === 'lost') throw new Error('no database');
+        return token === 'theirs' ? 'theirs.thumbprint' : null;
+      }),
+    );
+    answers.put('ours', 'ours.thumbprint');
+    const asked = (token: string) => ask(`GET /.well-known/acme-challenge/${token} HTTP/1.1`, 'Host: mail.a.test');
+    t.match(await asked('ours'), /^HTTP\/1.1 200 [\s\S]*\r\n\r\nours\.thumbprint$/);
+    t.match(await asked('theirs'), /^HTTP\/1.1 200 [\s\S]*Content-Type: text\/plain[\s\S]*\r\n\r\ntheirs\.thumbprint$/);
+    t.match(await asked('nobodys'), /^HTTP\/1.1 404 /);
+    t.match(await asked('lost'), /^HTTP\/1.1 503 /);
+  },
+);
 
 t.test('browsers are sent to https, for our own names only', async (t) => {
   const { ask } = await open();
@@ -63,6 +80,6 @@ t.test('a port that is taken is a sentence, not a crash', async (t) => {
 t.test('answers are limited in number', async (t) => {
   const answers = new ChallengeAnswers();
   for (let n = 0; n <= 100; n++) answers.put(`t${n}`, 'x');
-  t.equal(answers.find('t0'), null);
-  t.equal(answers.find('t100'), 'x');
+  t.equal(await answers.find('t0'), null);
+  t.equal(await answers.find('t100'), 'x');
 });
