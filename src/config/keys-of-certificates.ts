@@ -25,7 +25,8 @@ export const CERTIFICATE_KEYS = {
         doc: [
           'How names are proven. "http-01": on port 80, which also redirects to https. "tls-alpn-01": on port',
           '443, for machines whose port 80 is closed; nobody listens there then. Only with http.engine =',
-          '"node": uWebSockets can\'t choose a certificate by what the client asks for.',
+          '"node": uWebSockets can\'t choose a certificate by what the client asks for. Not for',
+          'several daemons behind one name: only the one that orders its certificate can prove it.',
         ],
       },
       acme_directory: {

@@ -6,7 +6,7 @@ import { isIP } from 'node:net';
 import { connect } from 'node:tls';
 import { DAY_MS, SECOND_MS, toTimestamp } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
-import { judgeStored } from './directory-certificates.ts';
+import { judgeSharedNames, judgeStored } from './directory-certificates.ts';
 import type { DoctorKit, TlsFilePair } from './doctor-settings.ts';
 import { type Finding, fine, type Remedy, warning, wrong } from './finding.ts';
 
@@ -27,7 +27,14 @@ export async function checkCertificates(kit: DoctorKit): Promise<Finding[]> {
   const { submissionTls, ehloName } = kit.settings;
   const ofSubmission = { check: 'submission certificate', host: ehloName };
   const submission = submissionTls ? [await ofFiles(kit, { ...ofSubmission, files: submissionTls })] : [];
-  return [await ofHttp(kit), await ofSmtp(kit), ...submission];
+  return [await ofHttp(kit), ...(await ofSharedNames(kit)), await ofSmtp(kit), ...submission];
+}
+
+/** The directory comes to any of the daemons that the names lead to. */
+async function ofSharedNames({ settings: { acme }, server }: DoctorKit): Promise<Finding[]> {
+  if (acme.http === null || acme.challenge === 'http-01') return [];
+  const answer = await server();
+  return answer?.kind === 'answer' ? judgeSharedNames(acme.http, answer.facts.nodes) : [];
 }
 
 async function ofSmtp(kit: DoctorKit): Promise<Finding> {

@@ -1,5 +1,6 @@
 // The certificates that the daemon gets by itself (tls.acme): what is in the database, and why a directory has issued none.
 import { toTimestamp } from '../base/clock.ts';
+import type { ServerFacts } from '../store/server-facts.ts';
 import type { DaemonAnswer, StoredCertificate } from './doctor-settings.ts';
 import { type Finding, fine, type Remedy, warning, wrong } from './finding.ts';
 
@@ -29,6 +30,18 @@ export function judgeStored(
   if (stored.notAfter <= now) return wrong(about, `expired at ${until}: ${failure ?? `next attempt ${next}`}`, REMEDY);
   if (failure !== null) return warning(about, `is valid until ${until}, but was not renewed: ${failure}`, REMEDY);
   return fine(about, `is valid until ${until}, and is renewed from ${next} on`);
+}
+
+/** With TLS-ALPN-01; by HTTP-01 each daemon can prove the names. */
+export function judgeSharedNames(names: readonly string[], nodes: ServerFacts['nodes']): Finding[] {
+  const living = nodes.filter(({ seenMsAgo }) => seenMsAgo !== null);
+  if (living.length < 2) return [];
+  const what = `may not be renewed: with tls-alpn-01 only the one of ${living.length} daemons that orders it can prove the names, and the directory may come to another`;
+  return [
+    warning({ check: 'HTTP certificate', subject: names.join(', ') }, what, {
+      setting: 'tls.acme_challenge = "http-01"',
+    }),
+  ];
 }
 
 function failureOf(stored: StoredCertificate | null): string | null {

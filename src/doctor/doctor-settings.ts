@@ -27,7 +27,11 @@ export interface DoctorSettings {
   /** Null as well while submission by SMTP is off, or uses the pair of [smtp]. */
   submissionTls: TlsFilePair | null;
   /** The names of the certificates that the daemon gets by itself; null: it gets none for this listener. */
-  acme: { http: readonly string[] | null; smtp: readonly string[] | null };
+  acme: {
+    http: readonly string[] | null;
+    smtp: readonly string[] | null;
+    challenge: 'http-01' | 'tls-alpn-01';
+  };
   delivery: { port: number; addresses: Pick<AddressPolicy, 'allows'> };
   dataDir: string;
   /** The store, without user and password. */

@@ -108,6 +108,7 @@ function isForbidden(error: unknown): boolean {
 
 function settingsOf(config: Config): DoctorSettings {
   const { service, http, smtp, submission, delivery, doctor } = config;
+  const acme = acmeNames(config);
   const isSubmissionOn = submission.port !== 0 || submission.tls_port !== 0;
   const addresses = createAddressPolicy({ key: 'delivery.allow_private', allowPrivate: delivery.allow_private });
   return {
@@ -121,7 +122,7 @@ function settingsOf(config: Config): DoctorSettings {
     httpTls: pairOf(http),
     smtpTls: pairOf(smtp),
     submissionTls: isSubmissionOn ? pairOf(submission) : null,
-    acme: acmeNames(config),
+    acme: { http: acme.http, smtp: acme.smtp, challenge: config.tls.acme_challenge },
     delivery: { port: delivery.port, addresses },
     dataDir: config.data.dir,
     storeName: dataFolder(config).storeName,

@@ -46,7 +46,7 @@ export async function startWorld(t: Test, script: PeerScript = greets): Promise<
       httpTls: null,
       smtpTls: null,
       submissionTls: null,
-      acme: { http: null, smtp: null },
+      acme: { http: null, smtp: null, challenge: 'http-01' },
       delivery: { port: peer.port, addresses: { allows: () => true } },
       dataDir: '/nowhere',
       storeName: '/nowhere/postrider.db',

@@ -3,9 +3,11 @@ import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import t from 'tap';
 import { linesOfFinding } from '../../src/cli/finding-lines.ts';
+import { checkCertificates } from '../../src/doctor/certificates.ts';
 import type { DoctorKit } from '../../src/doctor/doctor-settings.ts';
 import { examine } from '../../src/doctor/examine.ts';
 import { worstOf } from '../../src/doctor/finding.ts';
+import type { ServerFacts } from '../../src/store/server-facts.ts';
 import { FIRST_PAIR } from '../http/test-only-certificates.ts';
 import { startDnsServer } from '../support/dns-server.ts';
 import { createTestAuthority } from '../support/test-authority.ts';
@@ -221,4 +223,19 @@ t.test('a probe that throws is a finding, and stops no other', async (t) => {
   const findings = await examine(broken);
   t.match(of(findings, 'disk'), [{ health: 'warn', message: /no such thing/ }]);
   t.match(of(findings, 'MX'), [{ health: 'ok' }]);
+});
+
+t.test('names that several daemons share, where only one of them could prove them', async (t) => {
+  const { kit } = await startWorld(t);
+  const node = (name: string) => ({ node: name, version: '1.0.0', seenMsAgo: 10 });
+  const facts = { nodes: [node('a'), node('b')] } as ServerFacts;
+  const warned = async (challenge: DoctorKit['settings']['acme']['challenge'], change: Partial<DoctorKit> = {}) => {
+    const acme = { http: ['a.test'], smtp: null, challenge };
+    const server = async () => ({ kind: 'answer', facts }) as const;
+    const findings = await checkCertificates({ ...kit, server, settings: { ...kit.settings, acme }, ...change });
+    return findings.filter(({ message }) => message.includes('tls-alpn-01 only')).length;
+  };
+  t.equal(await warned('tls-alpn-01'), 1);
+  t.equal(await warned('http-01'), 0);
+  t.equal(await warned('tls-alpn-01', { server: async () => null }), 0, 'with SQLite');
 });

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { DAY_MS } from '../../src/base/clock.ts';
 import { judgeCertificate } from '../../src/doctor/certificates.ts';
-import { judgeStored } from '../../src/doctor/directory-certificates.ts';
+import { judgeSharedNames, judgeStored } from '../../src/doctor/directory-certificates.ts';
 import type { DaemonAnswer, StoredCertificate } from '../../src/doctor/doctor-settings.ts';
 import { judgeDaemon, judgeDatabase, judgeKeyFile, judgeTimer } from '../../src/doctor/inside.ts';
 import { judgeClock, judgeDisk } from '../../src/doctor/machine.ts';
@@ -243,4 +243,13 @@ t.test('certificates of the directory: issued, renewed, refused, and why nobody 
   const facts = { intake: { accepting: true, reason: null }, unstored_results: null, openssl_ia32cap: null };
   const timers = [{ ...timer, last_result: 'the port is taken' }];
   t.match(judge(null, { kind: 'running', facts: { ...facts, timers } }), { message: /: the port is taken$/ });
+});
+
+t.test('certificates of the directory: several daemons whose names TLS-ALPN-01 cannot prove', async (t) => {
+  const node = (name: string, seenMsAgo: number | null) => ({ node: name, version: '1.0.0', seenMsAgo });
+  t.same(judgeSharedNames(['a.test'], []), []);
+  t.same(judgeSharedNames(['a.test'], [node('a', 10), node('gone', null)]), []);
+  t.match(judgeSharedNames(['a.test', 'b.test'], [node('a', 10), node('b', 20)]), [
+    { check: 'HTTP certificate', subject: 'a.test, b.test', health: 'warn', message: /only the one of 2 daemons/ },
+  ]);
 });
