@@ -51,6 +51,7 @@ export function newTenant(of: Pick<Tenant, 'id' | 'name' | 'status' | 'createdAt
 
 /** What an operator may change; `auto` lets age and results change the tier again. */
 export interface TenantSettings {
+  name?: string;
   status?: TenantStatus;
   /** Shown to the tenant with the status; ignored without one. */
   statusReason?: string;
@@ -65,9 +66,11 @@ export async function setTenant(
   id: string,
   settings: TenantSettings,
 ): Promise<{ kind: 'changed'; tenant: Tenant } | Refused> {
-  const { status, statusReason = null, tier, ...switches } = settings;
+  const { name, status, statusReason = null, tier, ...switches } = settings;
+  const problem = name === undefined ? null : nameProblem(name);
+  if (problem) return refused('name', problem);
   const change: TenantChange = {
-    ...withoutUndefined(switches),
+    ...withoutUndefined({ ...switches, name: name?.trim() }),
     // The reason of an earlier status does not apply to the new one.
     ...(status === undefined ? {} : { status, statusReason }),
     ...tierChange(tier),

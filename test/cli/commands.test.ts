@@ -80,6 +80,9 @@ t.test('what a new tenant or key still lacks is said', async (t) => {
   const second = await create('--status', 'active');
   t.match(second, { code: 0, stderr: /Another tenant has this name/, stdout: /created\. It can send\.\n$/ });
   const [, id = ''] = /^Tenant (\S+) /.exec(second.stdout) ?? [];
+  t.match(await program.runHere('tenant', 'set', id, '--name', ' '), { code: 2, stderr: /name/ });
+  t.match(await program.json('tenant', 'set', id, '--name', 'Acme Two'), { id, name: 'Acme Two', status: 'active' });
+  t.match(await program.json('tenant', 'show', 'Acme Two'), { id });
   const key = (...more: string[]) =>
     program.runHere('key', 'create', '--tenant', id, '--name', 'app', '--scopes', 'emails:send', ...more);
   t.match(await key('--domain', 'acme.exampel'), { code: 0, stderr: /has no domain acme\.exampel yet/ });

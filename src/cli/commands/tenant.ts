@@ -34,7 +34,9 @@ export const tenantCreate = storeCommand({
       ? `Tenant ${id} created. It can send.`
       : `Tenant ${id} created. It is ${status} and can't send yet: postrider tenant set ${id} --status active`,
   note: ({ has_namesake: hasNamesake }) =>
-    hasNamesake ? 'Another tenant has this name: commands take the ID of the one that is meant.' : null,
+    hasNamesake
+      ? 'Another tenant has this name: commands take the ID of the one that is meant, and tenant set --name renames one.'
+      : null,
   toJson: ({ id }) => ({ id }),
 });
 
@@ -94,6 +96,7 @@ export const tenantSet = storeCommand({
   summary: 'Changes a tenant. Settings that are not given stay unchanged.',
   options: {
     id: required(positional(tenantName('the tenant'))),
+    name: label('NAME', 'another display name'),
     status,
     tier: oneOf('TIER', [...TIERS, 'auto'], "auto follows the tenant's age and reputation; the others fix the tier"),
     'open-tracking': onOff('add a pixel that reports opens'),
