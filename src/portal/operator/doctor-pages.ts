@@ -8,7 +8,7 @@ import { action, type PageResult, type PortalRoute, page, redirect, type VisitOf
 import type { DoctorState } from './doctor-runs.ts';
 import type { OperatorServices } from './operator-services.ts';
 
-type Services = Pick<OperatorServices, 'doctor'>;
+type Services = Pick<OperatorServices, 'doctor' | 'sandbox'>;
 
 const PATH = '/portal/operator/doctor';
 const POLL_MS = 1500;
@@ -28,13 +28,14 @@ export function doctorPages(services: Services): PortalRoute[] {
   ];
 }
 
-function show({ doctor }: Services, visit: VisitOf<'operator'>): PageResult {
+function show({ doctor, sandbox }: Services, visit: VisitOf<'operator'>): PageResult {
   const { state } = doctor;
   const button = html`<form method="post" action="${PATH}">${visit.formField}<button class="primary">Run now</button></form>`;
   // All of it is looked for again: the button comes back when the examination is over.
   const body = html`<div id="doctor"${state.kind === 'running' && html` data-poll="${PATH}" data-poll-ms="${POLL_MS}"`}>
 ${heading('Doctor', state.kind === 'running' ? null : button)}
 <p>Checks what mail delivery needs: port 25, names, DNS records, certificates, blocklists, disk, clock, signing, database and the daemon itself.</p>
+${sandbox && html`<p class="notice info">This is a sandbox: it needs nothing of the outside. What is said of names, addresses and ports here, a server would have to mend.</p>`}
 ${resultOf(state)}</div>`;
   return view({ title: 'Doctor', body });
 }

@@ -82,7 +82,8 @@ async function nowPart(services: OperatorServices, visit: VisitOf<'operator'>): 
     pauses,
     timers: services.timers(),
     own,
-    doctor: services.doctor.last,
+    // A sandbox has no names and addresses outside that could be wrong.
+    doctor: services.sandbox ? { kind: 'never' } : services.doctor.last,
     unstored: services.unstoredResults(),
     held,
     unsendable,
