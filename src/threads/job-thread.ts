@@ -1,6 +1,7 @@
 // What a thread of a job pool does at its start: lowers its priority, and reports that it is ready.
-import { platform, setPriority } from 'node:os';
+import { platform } from 'node:os';
 import { parentPort, threadId } from 'node:worker_threads';
+import { lowerPriority } from '../base/lower-priority.ts';
 
 export interface ThreadReady {
   threadId: number;
@@ -12,6 +13,6 @@ const NICENESS = 5;
 
 /** Must be called last, when the thread can take jobs. */
 export function startJobThread(): void {
-  if (platform() === 'linux') setPriority(NICENESS);
+  if (platform() === 'linux') lowerPriority(NICENESS);
   parentPort?.postMessage({ threadId } satisfies ThreadReady);
 }

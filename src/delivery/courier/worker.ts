@@ -1,11 +1,12 @@
 // Entry of a courier thread: opens the store for reading, parses the keys once, and runs the sessions
 // that the main thread starts, many at a time.
 
-import { platform, setPriority } from 'node:os';
+import { platform } from 'node:os';
 import { createSecureContext } from 'node:tls';
 import { parentPort, workerData } from 'node:worker_threads';
 import { systemClock } from '../../base/clock.ts';
 import { LeaseEnd, monotonicMs } from '../../base/lease-end.ts';
+import { lowerPriority } from '../../base/lower-priority.ts';
 import { BatchPerTick } from '../../base/per-tick.ts';
 import { Vault } from '../../base/vault.ts';
 import { loadPrivateKey } from '../../protocol/mail/dkim-key.ts';
@@ -30,7 +31,7 @@ import { Activity, OrderInbox, StageTimes } from './session-port.ts';
 // sent. Only a little: at 5, mail beside 10,000 clicks per second waited for up to hundreds of milliseconds. Only
 // Linux has priorities per thread: elsewhere this would slow down the whole daemon.
 const NICENESS = 2;
-if (platform() === 'linux') setPriority(NICENESS);
+if (platform() === 'linux') lowerPriority(NICENESS);
 
 // Eight times Node's default: a message takes 14 KB of small buffers, and each new piece of memory for them has to be
 // allocated, and collected after it.

@@ -1,14 +1,14 @@
 // Entry of the reading process: answers one query after the other over a read-only connection, until its parent goes
 // away. A process and not a thread, because SQLite's native code cannot be interrupted: a thread in it outlives
 // terminate(), and would keep the daemon from ending.
-import { setPriority } from 'node:os';
 import { describeError } from '../../../base/errors.ts';
+import { lowerPriority } from '../../../base/lower-priority.ts';
 import { ReadingConnection } from '../engine/reading-connection.ts';
 import type { QueryRegistry, ReadingOrder, ReadingReport } from './reading-messages.ts';
 
 /** Mail has priority when processors are busy. */
 const NICENESS = 5;
-setPriority(NICENESS);
+lowerPriority(NICENESS);
 
 const [file, module] = process.argv.slice(2) as [string, string];
 const { QUERIES } = (await import(module)) as { QUERIES: QueryRegistry };
