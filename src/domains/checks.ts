@@ -1,7 +1,7 @@
 // The DNS records of a sending domain: what its owner publishes, and how published records are judged. DKIM decides
 // whether the domain is verified; SPF and DMARC are advice. Callers decide about the domain's state.
 import { SECOND_MS } from '../base/clock.ts';
-import { checkDkimRecord } from '../protocol/dns/dkim-record.ts';
+import { checkDkimRecord, countPieces, type DkimVerdict } from '../protocol/dns/dkim-record.ts';
 import { dmarcNames, dmarcProblem, isMeantAsDmarc } from '../protocol/dns/dmarc-record.ts';
 import type { DnsResult } from '../protocol/dns/dns-result.ts';
 import { isSpfRecord, parseSpfRecord, searchInclude } from '../protocol/dns/spf-record.ts';
@@ -115,12 +115,21 @@ async function checkDkim(record: DnsRecordToPublish, facts: DomainFacts, lookups
   const keys = verdicts.filter((verdict) => verdict.kind !== 'no_key_record');
   const [key] = keys;
   if (!key) return missingKey(name, facts, found, lookups);
+  const pieces = countPieces(found, facts.publicKeyB64);
+  if (pieces > 0) {
+    const advice = `Join the ${pieces} TXT records at ${name} that hold parts of the DKIM key into one record: the parts must be its strings.`;
+    return failed(keys.length > 1 ? 'multiple_records' : reasonOf(key), found, advice);
+  }
   if (keys.length > 1) {
     return failed('multiple_records', found, `Remove every DKIM record at ${name} except the expected one.`);
   }
   if (key.kind === 'ok') return passed(found, `The DKIM record at ${name} has the expected key.`);
   const advice = `Replace the DKIM record at ${name} with the expected value: ${key.problem}.`;
-  return failed(key.kind === 'invalid' ? 'invalid_record' : 'mismatch', found, advice);
+  return failed(reasonOf(key), found, advice);
+}
+
+function reasonOf({ kind }: DkimVerdict): CheckReason {
+  return kind === 'invalid' ? 'invalid_record' : 'mismatch';
 }
 
 /** The name of a key is long, and DNS providers' forms often change it. */

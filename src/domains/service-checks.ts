@@ -1,6 +1,6 @@
 // How the service's own records are judged: pure functions of what DNS says, shared by the doctor, which asks the
 // configured resolvers, and by `postrider dns --check`, which asks the zones' own name servers.
-import { checkDkimRecord } from '../protocol/dns/dkim-record.ts';
+import { checkDkimRecord, countPieces } from '../protocol/dns/dkim-record.ts';
 import type { DnsResult } from '../protocol/dns/dns-result.ts';
 import type { SpfResult } from '../protocol/dns/spf-of-address.ts';
 import { isSpfRecord, parseSpfRecord } from '../protocol/dns/spf-record.ts';
@@ -33,10 +33,14 @@ export function judgeOwnSpf(record: DnsResult<string>, asked: readonly SpfAnswer
 
 export function judgeOwnDkim(record: DnsResult<string>, keyB64: string): RecordVerdict {
   if (record.kind === 'unavailable') return unavailable(record.reason);
-  const verdicts = (record.kind === 'found' ? record.records : []).map((text) => checkDkimRecord(text, keyB64));
+  const texts = record.kind === 'found' ? record.records : [];
+  const verdicts = texts.map((text) => checkDkimRecord(text, keyB64));
   const keys = verdicts.filter(({ kind }) => kind !== 'no_key_record');
   const [key] = keys;
   if (!key) return { state: 'missing', message: 'is not published: the second signature of every message is invalid' };
+  const pieces = countPieces(texts, keyB64);
+  if (pieces > 0)
+    return wrong(`is in ${pieces} records with a part of the key each, which must be the strings of one record`);
   if (keys.length > 1) return wrong('is published more than once');
   if (key.kind === 'ok') return right('has our key');
   return wrong('problem' in key ? `is not valid: ${key.problem}` : 'is not a DKIM key record');

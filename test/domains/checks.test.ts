@@ -93,6 +93,8 @@ t.test('the name servers do not answer', async (t) => {
 
 t.test('DKIM', async (t) => {
   const spaced = KEY.replace(/(.{60})/g, '$1 ');
+  const VALUE = `v=DKIM1; k=rsa; p=${KEY}`;
+  const IN_TWO = /^mismatch: Join the 2 TXT records at \S+ that hold parts of the DKIM key into one record/;
   const cases: [string, RecordData['TXT'], string | RegExp][] = [
     ['only the key', [`p=${KEY}`], 'ok'],
     ['white space everywhere', [` v = DKIM1 ;k= rsa;\tp = ${spaced} ; `], 'ok'],
@@ -107,7 +109,23 @@ t.test('DKIM', async (t) => {
     ['only other records', ['v=spf1 -all', 'v=DMARC1; p=none'], 'not_found'],
     ['two keys', [`v=DKIM1; p=${KEY}`, 'v=DKIM1; p=b3RoZXI='], 'multiple_records'],
     ['another key', ['v=DKIM1; k=rsa; p=b3RoZXI='], /mismatch.*another key/],
-    ['half of the key', [`v=DKIM1; p=${KEY.slice(0, 200)}`], /mismatch.*another key/],
+    [
+      'what a form kept of it',
+      [VALUE.slice(0, 255)],
+      /^mismatch: Replace .* cut off after 255 characters; publish it as several strings of one record/,
+    ],
+    ['cut off elsewhere', [`v=DKIM1; p=${KEY.slice(0, 200)} `, 'site=abc'], /^mismatch.*cut off after 211 characters/],
+    ['cut off beside an unrelated text', [VALUE.slice(0, 255), KEY.slice(0, 99)], /^mismatch.*cut off after 255/],
+    ['its strings as two records', [VALUE.slice(0, 255), VALUE.slice(255)], IN_TWO],
+    ['the other way round, beside others', ['x=1', VALUE.slice(255), `v=DKIM1;p=${KEY.slice(0, 237)}`, ''], IN_TWO],
+    ['with quotes', [`"${VALUE.slice(0, 255)}"`, `"${VALUE.slice(255)}"`], /^invalid_record: Join the 2 TXT/],
+    [
+      'each as a record',
+      [VALUE.slice(0, 255), `v=DKIM1; k=rsa; p=${VALUE.slice(255)}`],
+      /^multiple_records: Join the 2 TXT/,
+    ],
+    ['in three records', [VALUE.slice(0, 150), VALUE.slice(300), VALUE.slice(150, 300)], /^mismatch: Join the 3 TXT/],
+    ['a middle that is missing', [VALUE.slice(0, 150), VALUE.slice(300)], /^mismatch.*cut off after 150 characters/],
     ['the key in lower case', [`v=DKIM1; p=${KEY.toLowerCase()}`], /mismatch/],
     ['a revoked key', ['v=DKIM1; p='], /mismatch.*revokes/],
     ['another kind of key', [`v=DKIM1; k=ed25519; p=${KEY}`], /mismatch.*k= tag/],

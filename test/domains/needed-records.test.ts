@@ -183,6 +183,12 @@ t.test('each record is wrong once', async (t) => {
   t.match(await broken('postrider._domainkey.bounces.service.test', 'TXT', `v=DKIM1; p=${KEY.replace('x', 'y')}`), [
     ['DKIM', 'wrong', /another key/],
   ]);
+  const value = `v=DKIM1; k=rsa; p=${KEY}`;
+  t.match(await broken('postrider._domainkey.bounces.service.test', 'TXT', value.slice(0, 255)), [
+    ['DKIM', 'wrong', /cut off after 255 characters; publish it as several strings of one record/],
+  ]);
+  dns.set('postrider._domainkey.bounces.service.test', 'TXT', [value.slice(255), value.slice(0, 255)]);
+  t.match(await states(), [['DKIM', 'wrong', /is in 2 records.* strings of one record/]]);
   t.match(await broken('_dmarc.bounces.service.test', 'TXT', 'v=DMARC1; p=nothing'), [['DMARC', 'wrong', /p= tag/]]);
   t.match(await broken('mail.acme.co.uk', 'TXT', 'v=spf1 -all'), [['SPF', 'wrong', /Add include:spf\.service\.test/]]);
   publishAll(dns);

@@ -20,6 +20,7 @@ t.test('the mistakes of forms are named', async (t) => {
     differ(EXPECTED.slice(0, 255)),
     /truncated: 253 of 3\d\d characters are present\. Many DNS forms keep only the first 255/,
   );
+  t.equal(differ([EXPECTED.slice(0, 255), EXPECTED.slice(255)]), '', 'the check says it of the parts of one value');
   t.match(differ(`"${EXPECTED}"`), /contains quotation marks/);
   t.match(differ(`“${EXPECTED}”`), /typographic/);
   t.match(differ(EXPECTED.replaceAll(';', '&#59;')), /HTML/);

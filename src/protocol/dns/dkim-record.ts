@@ -18,10 +18,33 @@ export function checkDkimRecord(text: string, expectedKeyB64: string): DkimVerdi
   const isMeant = version === undefined ? tags?.has('p') : /^dkim/i.test(version);
   if (!isMeant && !LOOKS_LIKE_KEY.test(text)) return { kind: 'no_key_record' };
   if (!tags) return { kind: 'invalid', problem: 'its tags are not written as name=value with semicolons between them' };
-  return checkTags(tags, withoutSpace(expectedKeyB64));
+  return checkTags(tags, text, withoutSpace(expectedKeyB64));
 }
 
-function checkTags(tags: Map<string, string>, expectedKey: string): DkimVerdict {
+/**
+ * How many records have the key in pieces: forms invite to enter the strings of one record as several records. 0 if the
+ * records do not make up the whole key, or a single one has it.
+ */
+export function countPieces(texts: readonly string[], expectedKeyB64: string): number {
+  const pieces = texts.map(pieceOf).sort((one, other) => other.length - one.length);
+  let rest = withoutSpace(expectedKeyB64);
+  let count = 0;
+  while (rest !== '') {
+    const next = pieces.findIndex((piece) => piece !== '' && rest.startsWith(piece));
+    if (next < 0) return 0;
+    rest = rest.slice(pieces.splice(next, 1)[0]!.length);
+    count++;
+  }
+  return count > 1 ? count : 0;
+}
+
+/** Only the first has the tags, unless each was entered as a record of its own. */
+function pieceOf(text: string): string {
+  const bare = text.replace(/[\s"]+/g, '');
+  return parseTagList(bare)?.get('p') ?? bare;
+}
+
+function checkTags(tags: Map<string, string>, text: string, expectedKey: string): DkimVerdict {
   const version = tags.get('v');
   if (version !== undefined && (version !== 'DKIM1' || [...tags.keys()][0] !== 'v')) {
     return { kind: 'invalid', problem: 'it does not begin with "v=DKIM1;"' };
@@ -32,13 +55,19 @@ function checkTags(tags: Map<string, string>, expectedKey: string): DkimVerdict 
   if (key === '') return { kind: 'mismatch', problem: 'its p= tag is empty, which revokes the key' };
   const keyType = tags.get('k') ?? 'rsa';
   if (keyType !== 'rsa') return { kind: 'mismatch', problem: 'its k= tag is not rsa' };
-  if (withoutSpace(key) !== expectedKey) return { kind: 'mismatch', problem: 'its p= tag holds another key' };
+  if (withoutSpace(key) !== expectedKey) return { kind: 'mismatch', problem: otherKey(key, text, expectedKey) };
   if (!allows(tags.get('h'), 'sha256')) return { kind: 'mismatch', problem: 'its h= tag does not allow sha256' };
   const services = tags.get('s') ?? '*';
   if (!allows(services, '*') && !allows(services, 'email')) {
     return { kind: 'mismatch', problem: 'its s= tag does not allow email' };
   }
   return { kind: 'ok' };
+}
+
+/** Forms of DNS providers keep only the first of the strings that a TXT record needs for a key (RFC 1035 section 3.3.14). */
+function otherKey(key: string, text: string, expectedKey: string): string {
+  if (!expectedKey.startsWith(withoutSpace(key))) return 'its p= tag holds another key';
+  return `it is cut off after ${text.trim().length} characters; publish it as several strings of one record, of at most 255 characters each`;
 }
 
 /** Null if it is not a tag list; names keep their order. A repeated name makes the list invalid. */
