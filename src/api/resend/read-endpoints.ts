@@ -106,28 +106,57 @@ const DEFAULT_LIMIT = 20;
 const MESSAGES_PER_SEARCH = 100;
 const SEARCH_BUDGET_MS = 500;
 
-/** One entry for each call. Every call has messages, which are found from new to old; their ID is younger than its own. */
-async function list({ store, reads }: ReadParts, { tenant, query }: ApiCall) {
+/** One entry for each call. */
+async function list(parts: ReadParts, { tenant, query }: ApiCall) {
   const cursor = readCursor(query, DEFAULT_LIMIT);
   if (isRefusal(cursor)) return cursor;
-  if (cursor.before !== null) return invalid('before', 'not supported; use after, from the newest on.');
-  const found = new Set<string>();
-  let olderThan = cursor.after;
+  const { limit, after, before } = cursor;
+  if (before !== null) return invalid('before', 'not supported; use after, from the newest on.');
+  const last = after === null ? null : await findEmail(parts.store, tenant.id, after);
+  const below = last === null ? after : newestMessage(last);
+  const emails = await emailsBelow(parts, tenant.id, { below, limit: limit + 1 });
+  if (isRefusal(emails)) return emails;
+  const data = emails.slice(0, limit).map((email) => {
+    const states = email.messages.map(({ state }) => state);
+    return { ...emailFields(email, null), last_event: leastOf(states) };
+  });
+  return ok({ object: 'list', has_more: emails.length > limit, data });
+}
+
+/** Messages are in the order of their IDs. */
+function newestMessage({ messages }: SubmissionDetail): string {
+  return messages.at(-1)!.id;
+}
+
+interface Part {
+  /** The newest message of the last email before these; null: from the newest on. */
+  below: string | null;
+  limit: number;
+}
+
+/**
+ * Emails are ordered by their newest messages, which is how a search from new to old finds them first. The IDs of calls
+ * have another order: a call by SMTP gets its ID when the mail begins, its messages theirs when its body is stored.
+ */
+async function emailsBelow({ store, reads }: ReadParts, tenantId: string, { below, limit }: Part) {
+  const emails: SubmissionDetail[] = [];
+  const seen = new Set<string>();
+  let olderThan = below;
   do {
     const search = { limit: MESSAGES_PER_SEARCH, budgetMs: SEARCH_BUDGET_MS, ...(olderThan && { olderThan }) };
-    const page = valueIn(await reads.searchMessages(tenant.id, search));
+    const page = valueIn(await reads.searchMessages(tenantId, search));
     if (isRefusal(page)) return page;
-    for (const { submissionId } of page.messages) found.add(submissionId);
+    for (const { submissionId } of page.messages) {
+      if (seen.has(submissionId)) continue;
+      seen.add(submissionId);
+      const email = await findEmail(store, tenantId, submissionId);
+      // Otherwise it is on an earlier page, and only an older message of it was found here.
+      if (email && (below === null || newestMessage(email) < below)) emails.push(email);
+      if (emails.length === limit) return emails;
+    }
     olderThan = page.next;
-  } while (olderThan !== null && found.size <= cursor.limit);
-  const ids = [...found].slice(0, cursor.limit);
-  const data = [];
-  for (const id of ids) {
-    const email = await findEmail(store, tenant.id, id);
-    if (email)
-      data.push({ ...emailFields(email, null), last_event: leastOf(email.messages.map(({ state }) => state)) });
-  }
-  return ok({ object: 'list', has_more: found.size > ids.length, data });
+  } while (olderThan !== null);
+  return emails;
 }
 
 function valueIn<Value>(found: ReadOutcome<Value>): Value | Refusal {
