@@ -34,13 +34,21 @@ async function sender(emails: Mixed) {
   return tenant;
 }
 
+/** A cursor that goes round in circles has more. */
+const MAX_PAGES = 10;
+
 /** All pages, one after the other. */
 async function walk(key: string, limit: number, after = ''): Promise<string[]> {
-  const path = `/resend/emails?limit=${limit}${after && `&after=${after}`}`;
-  const { data, has_more } = (await api.call('GET', path, { key })).body;
-  const ids: string[] = data.map(({ id }: { id: string }) => id);
-  if (has_more) t.equal(ids.length, limit, 'only the last page is not full');
-  return has_more ? [...ids, ...(await walk(key, limit, ids.at(-1)))] : ids;
+  const ids: string[] = [];
+  for (let pages = 0, last = after; pages < MAX_PAGES; pages++) {
+    const path = `/resend/emails?limit=${limit}${last && `&after=${last}`}`;
+    const { data, has_more } = (await api.call('GET', path, { key })).body;
+    ids.push(...data.map(({ id }: { id: string }) => id));
+    if (!has_more) break;
+    t.equal(data.length, limit, 'only the last page is not full');
+    last = ids.at(-1)!;
+  }
+  return ids;
 }
 
 const take = (count: number) => Array.from({ length: count }, () => api.ids.next());
