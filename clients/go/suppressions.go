@@ -79,6 +79,9 @@ type ImportSuppressionsResult struct {
 	// Refused can't be used. Refusals has the first 100 of them.
 	Refused  int             `json:"refused"`
 	Refusals []ImportRefusal `json:"refusals"`
+	// IgnoredColumns are the columns of the CSV that are not understood, and were
+	// not imported.
+	IgnoredColumns []string `json:"ignored_columns"`
 }
 
 // ImportRefusal says which address can't be used, and why.

@@ -33,6 +33,7 @@ interface ImportBody {
 interface ReadImport {
   entries: Suppression[];
   refusals: ({ index: number; message: string } | { line: number; message: string })[];
+  ignored: string[];
 }
 
 export function suppressionImportEndpoint({ clock, store }: SuppressionImportParts): Endpoint {
@@ -47,12 +48,13 @@ export function suppressionImportEndpoint({ clock, store }: SuppressionImportPar
       if (isRefusal(body)) return body;
       const found = await readImport(body, clock.now());
       if (isRefusal(found)) return found;
-      const { entries, refusals } = found;
+      const { entries, refusals, ignored } = found;
       countAs(Math.ceil((entries.length + refusals.length) / ADDRESSES_PER_CALL));
       const added = await addInTurns({ store, turn: () => nextTurn() }, tenant.id, entries);
       const counts = { added, known: entries.length - added };
       await audit('suppression.imported', { ...counts, left_out: refusals.length });
-      return ok({ ...counts, refused: refusals.length, refusals: refusals.slice(0, MAX_REFUSALS_SHOWN) });
+      const refused = { refused: refusals.length, refusals: refusals.slice(0, MAX_REFUSALS_SHOWN) };
+      return ok({ ...counts, ...refused, ignored_columns: ignored });
     },
   };
 }
@@ -67,7 +69,7 @@ async function readImport(body: ImportBody, now: number): Promise<ReadImport | R
 }
 
 async function readList(addresses: readonly string[], entry: Omit<Suppression, 'address'>): Promise<ReadImport> {
-  const read: ReadImport = { entries: [], refusals: [] };
+  const read: ReadImport = { entries: [], refusals: [], ignored: [] };
   for (const [index, address] of addresses.entries()) {
     const parsed = parseAddress(address.trim());
     if (parsed.ok) read.entries.push({ ...entry, address: suppressionKey(parsed.address) });
@@ -84,8 +86,8 @@ async function readCsv(
   const limits = { allowBareList: true, maxLines: MAX_LINES };
   const read = await readSuppressionCsvInTurns(csv, { ...defaults, ...limits }, () => nextTurn());
   if (read === null) return invalid('csv', `must have at most ${MAX_LINES} lines with addresses.`);
-  const { entries, problems, broken } = read;
+  const { entries, problems, ignored, broken } = read;
   if (broken !== undefined) return invalid('csv', `${broken}.`);
   if (problems[0] === NO_COLUMN) return invalid('csv', `${lineSentence(NO_COLUMN)}.`);
-  return { entries, refusals: problems.map(({ line, problem }) => ({ line, message: problem })) };
+  return { entries, refusals: problems.map(({ line, problem }) => ({ line, message: problem })), ignored };
 }

@@ -1,6 +1,6 @@
 // Suppression lists as CSV (RFC 4180), as the portal and the command line import and export them. The
-// first line names the columns; only `address` is required.
-import { toTimestamp } from '../base/clock.ts';
+// first line names the columns; only `address` is required, and those that are not understood are named.
+import { SECOND_MS, toTimestamp } from '../base/clock.ts';
 import { parseAddress, suppressionKey } from '../protocol/mail/address.ts';
 import {
   type PlatformSuppression,
@@ -8,6 +8,7 @@ import {
   type Suppression,
   type SuppressionReason,
 } from '../store/suppressions.ts';
+import { type ReadColumns, readColumns, readReason } from './csv-names.ts';
 
 export const TENANT_COLUMNS = ['address', 'reason', 'created_at', 'message_id'] as const;
 export const PLATFORM_COLUMNS = [
@@ -51,6 +52,8 @@ export function platformCsvLine(entry: PlatformSuppression): string {
 export interface ImportedSuppressions {
   entries: Suppression[];
   problems: LineProblem[];
+  /** The names of columns that are not understood, as they were written. */
+  ignored: string[];
   /** The file can't be used: an unclosed quote swallows everything after it. */
   broken?: string;
 }
@@ -60,6 +63,17 @@ export interface LineProblem {
   /** From 1, as editors count. */
   line: number;
   problem: string;
+}
+
+const MAX_COLUMNS_NAMED = 10;
+const MAX_NAMED_CHARS = 40;
+
+/** Null if there are none. */
+export function ignoredSentence(ignored: readonly string[]): string | null {
+  if (ignored.length === 0) return null;
+  const named = ignored.slice(0, MAX_COLUMNS_NAMED).map((name) => name.slice(0, MAX_NAMED_CHARS));
+  const more = ignored.length - named.length;
+  return `Ignored columns: ${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}.`;
 }
 
 export function lineSentence({ line, problem }: LineProblem): string {
@@ -73,11 +87,8 @@ export interface ImportDefaults {
   allowBareList?: boolean;
 }
 
-/** Names of the column in other programs' exports. */
-const ADDRESS_NAMES = ['address', 'email', 'e-mail', 'email_address', 'recipient'];
-
 export function readSuppressionCsv(text: string, defaults: ImportDefaults): ImportedSuppressions {
-  const all: ImportedSuppressions = { entries: [], problems: [] };
+  const all: ImportedSuppressions = { entries: [], problems: [], ignored: [] };
   for (const read of readLines(text, defaults)) if (read !== null) addTo(read, all);
   return all;
 }
@@ -91,7 +102,7 @@ export async function readSuppressionCsvInTurns(
   defaults: ImportDefaults & { maxLines: number },
   turn: () => Promise<unknown>,
 ): Promise<ImportedSuppressions | null> {
-  const all: ImportedSuppressions = { entries: [], problems: [] };
+  const all: ImportedSuppressions = { entries: [], problems: [], ignored: [] };
   let lines = 0;
   for (const read of readLines(text, defaults)) {
     if (read === null) {
@@ -99,33 +110,35 @@ export async function readSuppressionCsvInTurns(
       continue;
     }
     addTo(read, all);
+    if ('ignored' in read) continue;
     if (++lines > defaults.maxLines) return null;
     if (lines % LINES_PER_TURN === 0) await turn();
   }
   return all;
 }
 
-function addTo(read: Suppression | Unclosed | LineProblem, all: ImportedSuppressions): void {
+function addTo(read: ReadPart, all: ImportedSuppressions): void {
   if ('problem' in read) all.problems.push(read);
+  else if ('ignored' in read) all.ignored = read.ignored;
   else if ('unclosedAt' in read) all.broken = `line ${read.unclosedAt}: the quote opened here is never closed`;
   else all.entries.push(read);
 }
 
-/** Entries, problems with lines, and null where the caller should yield. */
-function* readLines(text: string, defaults: ImportDefaults): Generator<Suppression | Unclosed | LineProblem | null> {
+type ReadPart = Suppression | Unclosed | LineProblem | Pick<ImportedSuppressions, 'ignored'>;
+
+/** Entries, problems with lines, once the columns that are ignored, and null where the caller should yield. */
+function* readLines(text: string, defaults: ImportDefaults): Generator<ReadPart | null> {
   const rows = readCsv(text);
   let first = rows.next();
   for (; !first.done && first.value === null; first = rows.next()) yield null;
   if (first.done || first.value === null) return yield NO_COLUMN;
   if (isUnclosed(first.value)) return yield first.value;
-  const names = first.value.cells.map((name) => name.trim().toLowerCase());
+  const { cells } = first.value;
   const isList =
-    defaults.allowBareList === true &&
-    first.value.cells.length === 1 &&
-    parseAddress(withoutApostrophe(first.value.cells[0]!.trim())).ok;
-  const addressAt = isList ? 0 : names.findIndex((name) => ADDRESS_NAMES.includes(name));
-  if (addressAt < 0) return yield NO_COLUMN;
-  const columns = { addressAt, reasonAt: names.indexOf('reason'), createdAt: names.indexOf('created_at') };
+    defaults.allowBareList === true && cells.length === 1 && parseAddress(withoutApostrophe(cells[0]!.trim())).ok;
+  const columns = readColumns(isList ? ['address'] : cells);
+  if (columns.at.address < 0) return yield NO_COLUMN;
+  yield { ignored: columns.ignored };
   if (isList) yield readLine(first.value, columns, defaults);
   for (const row of rows) yield row && (isUnclosed(row) ? row : readLine(row, columns, defaults));
 }
@@ -142,16 +155,14 @@ function isUnclosed(row: CsvRow | Unclosed): row is Unclosed {
 /** The only problem of a text that has it. */
 export const NO_COLUMN: LineProblem = { line: 1, problem: 'there is no column "address"' };
 
-function readLine(
-  { line, cells }: CsvRow,
-  { addressAt, reasonAt, createdAt }: { addressAt: number; reasonAt: number; createdAt: number },
-  defaults: ImportDefaults,
-): Suppression | LineProblem {
-  const cell = (at: number) => (at < 0 ? '' : (cells[at] ?? '').trim());
-  const read = readRow(
-    { address: withoutApostrophe(cell(addressAt)), reason: cell(reasonAt), createdAt: cell(createdAt) },
-    defaults,
-  );
+function readLine({ line, cells }: CsvRow, { at }: ReadColumns, defaults: ImportDefaults): Suppression | LineProblem {
+  const cell = (position: number) => (position < 0 ? '' : (cells[position] ?? '').trim());
+  const row = {
+    address: withoutApostrophe(cell(at.address)),
+    reason: cell(at.reason),
+    createdAt: cell(at.createdAt),
+  };
+  const read = readRow(row, defaults);
   return typeof read === 'string' ? { line, problem: read } : read;
 }
 
@@ -161,12 +172,16 @@ function readRow(
 ): Suppression | string {
   const parsed = parseAddress(row.address);
   if (!parsed.ok) return `"${row.address.slice(0, 100)}" is not an email address: ${parsed.reason}`;
-  const reason =
-    row.reason === '' ? usualReason : SUPPRESSION_REASONS.find((known) => known === row.reason.toLowerCase());
+  const reason = row.reason === '' ? usualReason : readReason(row.reason);
   if (reason === undefined) return `"${row.reason.slice(0, 100)}" must be one of ${SUPPRESSION_REASONS.join(', ')}`;
-  const createdAt = row.createdAt === '' ? now : Date.parse(row.createdAt);
+  const createdAt = row.createdAt === '' ? now : timeOf(row.createdAt);
   if (Number.isNaN(createdAt)) return `"${row.createdAt.slice(0, 100)}" is not a time`;
   return { address: suppressionKey(parsed.address), reason, messageId: null, createdAt: Math.min(createdAt, now) };
+}
+
+/** SendGrid exports seconds since 1970. */
+function timeOf(text: string): number {
+  return /^\d{9,10}$/.test(text) ? Number(text) * SECOND_MS : Date.parse(text);
 }
 
 interface CsvRow {

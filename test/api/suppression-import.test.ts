@@ -38,7 +38,10 @@ t.test('ten thousand addresses, in as many calls as that costs', async (t) => {
   const { id, key } = await api.addTenant({ tier: '1k' });
   const before = await api.call('GET', '/suppressions', { key });
   const { status, headers, body } = await load(key, { addresses: many(LIMIT) });
-  t.match({ status, body }, { status: 200, body: { added: LIMIT, known: 0, refused: 0, refusals: [] } });
+  t.match(
+    { status, body },
+    { status: 200, body: { added: LIMIT, known: 0, refused: 0, refusals: [], ignored_columns: [] } },
+  );
   const spent = Number(before.headers.get('ratelimit-remaining')) - Number(headers.get('ratelimit-remaining'));
   t.equal(spent, 100);
   t.equal(await reasonOf(id, 'a9999@example.org'), 'manual');
@@ -81,6 +84,17 @@ t.test('what cannot be used is told of by its place, the first hundred of it', a
   });
   t.match(await api.store.suppressions.getSuppression(id, 'kim@example.org'), {
     ...{ reason: 'unsubscribe', createdAt: Date.parse('2026-01-31T14:30:00Z') },
+  });
+});
+
+t.test('an export of another service: its reasons, and which columns are ignored', async (t) => {
+  const { id, key } = await api.addTenant();
+  const csv = 'Recipient,SuppressionReason,Origin,CreatedAt\nz6@y.zz,SpamComplaint,Recipient,2024-01-01\n';
+  t.same((await load(key, { csv })).body, {
+    ...{ added: 1, known: 0, refused: 0, refusals: [], ignored_columns: ['Origin'] },
+  });
+  t.match(await api.store.suppressions.getSuppression(id, 'z6@y.zz'), {
+    ...{ reason: 'complaint', createdAt: Date.UTC(2024, 0, 1) },
   });
 });
 

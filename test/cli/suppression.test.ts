@@ -53,6 +53,24 @@ t.test('what was exported can be imported by another tenant', async (t) => {
   t.equal(JSON.parse(found.stdout).suppressions.length, 10);
 });
 
+t.test('an export of another service', async (t) => {
+  const { run, write, tenant } = await installation(t);
+  const file = write(
+    'postmark.csv',
+    'Recipient,SuppressionReason,Origin,CreatedAt\na@x.test,HardBounce,x,2024-01-01\n',
+  );
+  t.match(await run('suppression', 'import', file, '--tenant', tenant), {
+    code: 0,
+    stdout: '1 address added, 0 already on the list, 0 lines skipped. Ignored columns: Origin.\n',
+  });
+  t.match(
+    (await run('suppression', 'export', '--tenant', tenant)).stdout,
+    'a@x.test,hard_bounce,2024-01-01T00:00:00.000Z,',
+  );
+  const { stdout } = await run('suppression', 'import', file, '--tenant', tenant, '--json');
+  t.same(JSON.parse(stdout), { addresses: 1, added: 0, known: 1, skipped: 0, ignored_columns: ['Origin'] });
+});
+
 t.test('a file with lines that cannot be used', async (t) => {
   const { run, write, tenant } = await installation(t);
   const file = write('bad.csv', 'address\na@x.test\nnonsense\n');

@@ -98,6 +98,19 @@ t.test('suppressions', async (t) => {
     t.same(await listOf({ reason: 'manual', search: 'ann' }), []);
   });
 
+  await t.test('columns that are ignored are named', async (t) => {
+    const many = Array.from({ length: 12 }, (_, at) => `c${at}`).join(',');
+    const csv = (names: string) => `Recipient,SuppressionReason,${names}\nz6@x.test,SpamComplaint\n`;
+    t.match(await upload(visitor, csv(`Origin,${MARKUP}`)), { status: 303, to: LIST });
+    const page = await visitor.get(LIST);
+    t.match(page.text, /1 address was added. Ignored columns: Origin, <xss-probe/);
+    t.notMatch(page.source, /<xss-probe/);
+    t.same(await listOf({ reason: 'complaint', search: 'z6' }), ['z6@x.test']);
+    await upload(visitor, csv(many));
+    t.match((await visitor.get(LIST)).text, /Ignored columns: c0, .*, c9 and 2 more\./);
+    await visitor.submit(page, `${LIST}/remove`, { address: 'z6@x.test' });
+  });
+
   await t.test('one bad line stops an import, unless such lines are to be left out', async (t) => {
     const csv = `address,reason\ngood@x.test,manual\nbad ${MARKUP},manual\nother@x.test,${MARKUP}\n`;
     const stopped = await upload(visitor, csv);

@@ -30,7 +30,7 @@ t.test('what is exported can be imported', async (t) => {
   ] as const;
   const csv = [csvLine(TENANT_COLUMNS), ...entries.map(tenantCsvLine)].join('');
   t.match(csv, 'address,reason,created_at,message_id\r\njo@x.test,complaint,2026-11-21T23:59:59.995Z,\r\n');
-  t.strictSame(read(csv), { entries, problems: [] });
+  t.strictSame(read(csv), { entries, problems: [], ignored: ['message_id'] });
 });
 
 t.test('what spreadsheets and others make of it', async (t) => {
@@ -43,6 +43,49 @@ t.test('what spreadsheets and others make of it', async (t) => {
     [{ createdAt: NOW }],
     'not in the future',
   );
+});
+
+t.test('exports of other services: columns, reasons and times as they write them', async (t) => {
+  const created = Date.UTC(2024, 0, 1);
+  const cases: [csv: string, reasons: string[], ignored: string[]][] = [
+    [
+      'Recipient,SuppressionReason,CreatedAt\nA,HardBounce,2024-01-01\nB,SpamComplaint,2024-01-01\nC,ManualSuppression,2024-01-01\n',
+      ['hard_bounce', 'complaint', 'manual'],
+      [],
+    ],
+    [
+      'EmailAddress,Reason,Last update time\nA,BOUNCE,2024-01-01\nB,COMPLAINT,2024-01-01',
+      ['hard_bounce', 'complaint'],
+      [],
+    ],
+    [`email,ip,created\nA,192.0.2.1,${created / 1000}`, ['unsubscribe'], ['ip']],
+    [
+      'address,code,error,created_at\nA,550,"No such user","Mon, 01 Jan 2024 00:00:00 UTC"',
+      ['unsubscribe'],
+      ['code', 'error'],
+    ],
+    [
+      'email,reason,detail,created_at\nA,hard-bounce,x,2024-01-01\nB,spam,,2024-01-01\nC,unsub,,2024-01-01',
+      ['hard_bounce', 'complaint', 'unsubscribe'],
+      ['detail'],
+    ],
+  ];
+  for (const [csv, reasons, ignored] of cases) {
+    const text = csv.replace(/^([ABC]),/gm, '$1@x.test,');
+    const found = read(text, { reason: 'unsubscribe' });
+    const entries = reasons.map((reason, at) => {
+      return { address: `${'abc'[at]}@x.test`, reason, messageId: null, createdAt: created };
+    });
+    t.same(found, { entries, problems: [], ignored }, csv);
+  }
+  t.match(read('address,reason\njo@x.test,soft-bounce').problems, ['line 2: "soft-bounce" must be one of hard_bounce']);
+});
+
+t.test('columns that are not understood are named', async (t) => {
+  t.same(read('email,First Name,, Recipient ,note,note\njo@x.test').ignored, ['First Name', 'Recipient', 'note']);
+  t.same(read('address\njo@x.test').ignored, []);
+  t.same(read('jo@x.test', { allowBareList: true }).ignored, []);
+  t.same(read(`address,${'n'.repeat(1000)}\n`).ignored, [`${'n'.repeat(100)}…`]);
 });
 
 t.test('what cannot be used is named by its line', async (t) => {

@@ -74,7 +74,7 @@ export async function managing(): Promise<unknown> {
   // @ts-expect-error a listed message has no events
   if (emails[0]?.events) return null;
   await client.suppressions.add({ address: 'b@example.org', reason: 'manual' });
-  const { refusals } = await client.suppressions.import({ addresses: ['b@example.org'] });
+  const { refusals, ignoredColumns } = await client.suppressions.import({ addresses: ['b@example.org'] });
   // @ts-expect-error one of the two
   await client.suppressions.import({ addresses: [], csv: '' });
   const webhook = await client.webhooks.create({ url: 'https://example.com', events: ['bounce', 'email.canceled'] });
@@ -87,7 +87,7 @@ export async function managing(): Promise<unknown> {
   await client.webhooks.replay('id', deliveries[0]?.eventId ?? '');
   const { total, steps } = await client.stats({ by: 'hour' });
   const figures: number[] = [total.bouncedHard, steps[0]?.openedByMachine ?? 0];
-  return [refusals[0]?.line, secret, previousUntil, figures];
+  return [refusals[0]?.line, ignoredColumns[0]?.length, secret, previousUntil, figures];
 }
 
 export function diagnosis(event: Event): string | null {

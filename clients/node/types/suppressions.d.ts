@@ -36,7 +36,10 @@ export interface SuppressionPage {
   next: string | null;
 }
 
-/** `csv` is the text of a file with the columns `address` and, if you like, `reason` and `created_at`. */
+/**
+ * `csv` is the text of a file with the columns `address` and, if you like, `reason` and `created_at`, an export of another
+ * service, or a plain list of addresses.
+ */
 export type SuppressionImport = { reason?: RejectionReason | undefined } & (
   | { addresses: string[]; csv?: undefined }
   | { csv: string; addresses?: undefined }
@@ -49,4 +52,6 @@ export interface ImportedSuppressions {
   refused: number;
   /** The first 100 that were refused: the `index` in `addresses` from 0, or the `line` of the CSV from 1. */
   refusals: { index?: number; line?: number; message: string }[];
+  /** Names of columns of the CSV that are not understood, and were not imported. */
+  ignoredColumns: string[];
 }

@@ -135,6 +135,8 @@ class ImportResult:
     known: int
     refused: int
     refusals: list[ImportRefusal]
+    # Columns of the CSV that are not understood, and were not imported.
+    ignored_columns: list[str]
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ import { type Answer, done, failed } from '../../operator/answer.ts';
 import { SUPPRESSION_REASONS, type Suppression, type SuppressionReason } from '../../store/suppressions.ts';
 import {
   csvLine,
+  ignoredSentence,
   lineSentence,
   PLATFORM_COLUMNS,
   platformCsvLine,
@@ -69,7 +70,14 @@ export const suppressionImport = localCommand({
   name: 'suppression import',
   summary: "Adds addresses from a CSV file to a tenant's list. Existing entries keep their reason.",
   options: {
-    file: required(positional(text('FILE', 'CSV whose first line names the columns: address, reason, created_at'))),
+    file: required(
+      positional(
+        text(
+          'FILE',
+          'CSV whose first line names the columns: address, reason, created_at; or an export of another service',
+        ),
+      ),
+    ),
     tenant: required(tenantName('the list of this tenant')),
     reason: oneOf('REASON', SUPPRESSION_REASONS, 'for lines without a reason; default: manual'),
     'skip-invalid': flag('skip invalid lines instead of importing nothing'),
@@ -77,7 +85,7 @@ export const suppressionImport = localCommand({
   async run(context, { file, tenant: named, reason = 'manual', ...switches }): Promise<Answer<Imported>> {
     const read = readFile(file, reason);
     if (typeof read === 'string') return failed(read);
-    const { entries, problems, broken } = read;
+    const { entries, problems, ignored, broken } = read;
     if (broken !== undefined) return failed(`nothing was imported: ${file} can't be read: ${broken}`);
     if (problems.length > 0 && !switches['skip-invalid']) {
       const told = problems.slice(0, MAX_PROBLEMS_TOLD).map(lineSentence).join('\n');
@@ -98,10 +106,13 @@ export const suppressionImport = localCommand({
     const data = { addresses: entries.length, added, complete: isWhole };
     if (isWhole || added > 0) await noteAct(context, config, { tenant, action: 'suppression.imported', data });
     if (!isWhole) return ended as Answer<never>;
-    return done({ addresses: entries.length, added, known: entries.length - added, skipped: problems.length });
+    const counts = { addresses: entries.length, added, known: entries.length - added, skipped: problems.length };
+    return done({ ...counts, ignored_columns: ignored });
   },
-  render: ({ added, known, skipped }) =>
-    `${counted(added, 'address', 'addresses')} added, ${known} already on the list, ${counted(skipped, 'line')} skipped.`,
+  render({ added, known, skipped, ignored_columns: ignored }) {
+    const sentence = ignoredSentence(ignored);
+    return `${counted(added, 'address', 'addresses')} added, ${known} already on the list, ${counted(skipped, 'line')} skipped.${sentence === null ? '' : ` ${sentence}`}`;
+  },
 });
 
 interface Imported {
@@ -109,6 +120,7 @@ interface Imported {
   added: number;
   known: number;
   skipped: number;
+  ignored_columns: string[];
 }
 
 function readFile(file: string, reason: SuppressionReason) {

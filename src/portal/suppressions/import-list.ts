@@ -3,7 +3,7 @@
 import { type Html, html } from '../../http/html.ts';
 import { SUPPRESSION_REASONS, type SuppressionReason } from '../../store/suppressions.ts';
 import { addInTurns } from '../../suppression/add-in-turns.ts';
-import { type LineProblem, lineSentence, readSuppressionCsvInTurns } from '../../suppression/csv.ts';
+import { ignoredSentence, type LineProblem, lineSentence, readSuppressionCsvInTurns } from '../../suppression/csv.ts';
 import { checkbox, field, heading, problemBox, select } from '../elements.ts';
 import { type PageResult, redirect, type VisitOf, view } from '../page.ts';
 import { LIST, type SuppressionServices } from './suppression-services.ts';
@@ -44,14 +44,14 @@ export async function importList(services: SuppressionServices, visit: VisitOf<'
   const read = await readSuppressionCsvInTurns(text, defaults, services.turn);
   if (read === null)
     return again(`There are more than ${MOST_LINES.toLocaleString('en')} lines. Import the list in several parts.`);
-  const { entries, problems, broken } = read;
+  const { entries, problems, ignored, broken } = read;
   if (broken !== undefined) return again('Nothing was imported: a quote is not closed.', [broken]);
   if (problems.length > 0 && !skips) return again('Nothing was imported: some lines are invalid.', problems);
   if (entries.length === 0) return again('No addresses found.', problems);
   const added = await addInTurns(services, visit.visitor.tenant.id, entries);
   const counts = { added, known: entries.length - added, left_out: problems.length };
   await visit.audit('suppression.imported', counts);
-  return redirect(LIST, resultSentence(counts));
+  return redirect(LIST, resultSentence(counts, ignored));
 }
 
 function textOf(bytes: Buffer): string | null {
@@ -62,20 +62,19 @@ function textOf(bytes: Buffer): string | null {
   }
 }
 
-function resultSentence({
-  added,
-  known,
-  left_out: leftOut,
-}: {
+interface Counts {
   added: number;
   known: number;
   left_out: number;
-}): string {
+}
+
+function resultSentence({ added, known, left_out: leftOut }: Counts, ignored: readonly string[]): string {
   const sentences = [
     `${counted(added, 'address was added', 'addresses were added')}.`,
     known > 0 &&
       `${counted(known, 'was already on the list and keeps its reason', 'were already on the list and keep their reasons')}.`,
     leftOut > 0 && `${counted(leftOut, 'line was skipped', 'lines were skipped')}.`,
+    ignoredSentence(ignored),
   ];
   return sentences.filter(Boolean).join(' ');
 }
@@ -85,7 +84,7 @@ function counted(count: number, one: string, many: string): string {
 }
 
 function importForm({ formField }: VisitOf<'member'>, { problem, problems, pasted, reason, skips }: Attempt): Html {
-  const example = html`The first line names the columns: <code>address</code> (or <code>email</code>), and optionally <code>reason</code> (${SUPPRESSION_REASONS.join(', ')}) and <code>created_at</code>. A plain list of addresses, one per line, works as well.`;
+  const example = html`The first line names the columns: <code>address</code> (or <code>email</code>), and optionally <code>reason</code> (${SUPPRESSION_REASONS.join(', ')}) and <code>created_at</code>. A plain list of addresses, one per line, works as well. Exports of other services are understood; columns that are ignored are named afterwards.`;
   const choices = SUPPRESSION_REASONS.map((value) => ({ value, label: value }));
   const hint = 'For lines without a reason.';
   return html`<p class="crumb"><a href="${LIST}">Suppressions</a></p>

@@ -15,6 +15,7 @@ use Postrider\Internal\Fields;
  *     known: int,
  *     refused: int,
  *     refusals: list<RefusedSuppressionFields>,
+ *     ignored_columns: list<string>,
  * }
  */
 final class ImportedSuppressions implements \JsonSerializable
@@ -22,12 +23,14 @@ final class ImportedSuppressions implements \JsonSerializable
     /**
      * @param int $known on the list already
      * @param list<RefusedSuppression> $refusals
+     * @param list<string> $ignoredColumns columns of the CSV that are not understood, and were not imported
      */
     public function __construct(
         public readonly int $added,
         public readonly int $known,
         public readonly int $refused,
         public readonly array $refusals,
+        public readonly array $ignoredColumns,
     ) {
     }
 
@@ -45,6 +48,7 @@ final class ImportedSuppressions implements \JsonSerializable
             known: $read->int('known'),
             refused: $read->int('refused'),
             refusals: $read->list('refusals', RefusedSuppression::fromArray(...)),
+            ignoredColumns: $read->strings('ignored_columns'),
         );
     }
 
@@ -60,6 +64,7 @@ final class ImportedSuppressions implements \JsonSerializable
             'known' => $this->known,
             'refused' => $this->refused,
             'refusals' => Fields::plain($this->refusals),
+            'ignored_columns' => $this->ignoredColumns,
         ];
     }
 

@@ -43,8 +43,9 @@ module Postrider
   # An entry of an import that can't be used: by its index in +addresses+, or by its line of the CSV, from 1.
   ImportRefusal = Answer.define(:index, :line, :message)
 
-  # What came of an import; refusals has the first 100 of those that were refused.
-  ImportResult = Answer.define(:added, :known, :refused, refusals: [ImportRefusal])
+  # What came of an import; refusals has the first 100 of those that were refused, ignored_columns the names of columns
+  # of the CSV that are not understood, and were not imported.
+  ImportResult = Answer.define(:added, :known, :refused, :ignored_columns, refusals: [ImportRefusal])
 
   FIGURES = %i[accepted delivered deferred bounced_hard bounced_soft bounced_block bounced_later failed canceled
                complained opened opened_by_machine clicked].freeze

@@ -8,6 +8,7 @@ public final class SuppressionImport extends ApiObject {
   private final int known;
   private final int refused;
   private final List<ImportRefusal> refusals;
+  private final List<String> ignoredColumns;
 
   SuppressionImport(Fields fields) {
     super(fields);
@@ -15,6 +16,7 @@ public final class SuppressionImport extends ApiObject {
     this.known = fields.smallNumber("known").orElse(0);
     this.refused = fields.smallNumber("refused").orElse(0);
     this.refusals = fields.objects("refusals", ImportRefusal::new);
+    this.ignoredColumns = fields.texts("ignored_columns");
   }
 
   /**
@@ -51,5 +53,14 @@ public final class SuppressionImport extends ApiObject {
    */
   public List<ImportRefusal> refusals() {
     return refusals;
+  }
+
+  /**
+   * The columns of the CSV that are not understood, and were not imported.
+   *
+   * @return their names
+   */
+  public List<String> ignoredColumns() {
+    return ignoredColumns;
   }
 }
