@@ -1,5 +1,6 @@
 // Messages between the main thread and a render thread. Only texts are sent: the data stays JSON, so that copying it
 // costs the main thread next to nothing, whatever its content.
+import type { MissingVariables } from './missing-variables.ts';
 import type { RenderLimits } from './render-limits.ts';
 
 export const PARTS = ['html', 'text', 'subject'] as const;
@@ -16,6 +17,8 @@ export interface RenderJob {
   source: TemplateSource;
   /** A JSON object as text. Null: only the syntax is checked, nothing is rendered. */
   data: string | null;
+  /** Also lists what the template uses and the data does not have; no call needs that. */
+  listsMissing?: boolean;
 }
 
 /** Counted from 1, as Liquid does: columns in UTF-16 units. */
@@ -35,7 +38,7 @@ export interface Flaw {
 
 export type RenderResult =
   /** Missing parts are null; all are when only the syntax was checked. */
-  ({ kind: 'rendered' } & TemplateSource) | { kind: 'flawed'; flaw: Flaw };
+  ({ kind: 'rendered'; missing?: MissingVariables } & TemplateSource) | { kind: 'flawed'; flaw: Flaw };
 
 /** A job as it is sent to a thread. */
 export interface ThreadJob extends RenderJob {

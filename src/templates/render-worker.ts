@@ -4,6 +4,7 @@ import { workerData } from 'node:worker_threads';
 import { LiquidError } from 'liquidjs';
 import { describeError } from '../base/errors.ts';
 import { startJobThread } from '../threads/job-thread.ts';
+import { MissingCollector } from './missing-variables.ts';
 import { PartEngine, tooMuchOutput } from './part-engine.ts';
 import { createProgressMemory, Progress } from './progress.ts';
 import {
@@ -24,10 +25,11 @@ const stopwatch = new Stopwatch(progress, limits.workMs);
 const textEngine = new PartEngine('text', limits, stopwatch);
 const engines = { html: new PartEngine('html', limits, stopwatch), text: textEngine, subject: textEngine };
 
-export function runJob({ source, data, progress: memory }: ThreadJob): RenderResult {
+export function runJob({ source, data, listsMissing = false, progress: memory }: ThreadJob): RenderResult {
   progress.use(memory);
   const read = data === null ? null : createDataReader(data, source);
   const result: TemplateSource = { html: null, text: null };
+  const missing = listsMissing && read !== null ? new MissingCollector() : null;
   stopwatch.start();
   for (const part of PARTS) {
     const text = source[part] ?? null;
@@ -36,6 +38,7 @@ export function runJob({ source, data, progress: memory }: ThreadJob): RenderRes
     try {
       if (read === null) engines[part].parse(text);
       else result[part] = engines[part].render(text, read());
+      if (read !== null) missing?.add(text, engines[part].parse(text), read());
     } catch (error) {
       return { kind: 'flawed', flaw: flawOf(part, error) };
     }
@@ -44,7 +47,7 @@ export function runJob({ source, data, progress: memory }: ThreadJob): RenderRes
     const problem = outputProblem(output) ?? (part === 'subject' ? subjectProblem(output) : null);
     if (problem !== null) return { kind: 'flawed', flaw: { part, problem, position: null } };
   }
-  return { kind: 'rendered', ...result };
+  return missing === null ? { kind: 'rendered', ...result } : { kind: 'rendered', ...result, missing: missing.list() };
 }
 
 /** `increment` and `decrement` write into the data, and the other parts must not see that. */

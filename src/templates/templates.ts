@@ -137,7 +137,7 @@ async function preview(
 ): Promise<RenderOutcome> {
   const flaw = sourceFlaw(source);
   if (flaw) return { kind: 'flawed', flaw };
-  return renderer.run(tenantId, { source, data: dataJson });
+  return renderer.run(tenantId, { source, data: dataJson, listsMissing: true });
 }
 
 async function render(

@@ -177,6 +177,26 @@ t.test('names, sources and data of strangers are never markup', async (t) => {
   }
 });
 
+t.test('variables that the sample data lacks are named', async (t) => {
+  const form = await owner.get('/portal/templates/new');
+  const text =
+    'Hello {{ name }}, your code is {{ code }}.{% if order.vip %}!{% endif %}{% for i in items %}{{ i.a }}{% endfor %}';
+  const data = '{"nmae": "Jo", "order": {}, "items": []}';
+  const lacking = await preview(form, { html: '', text, data });
+  t.match(lacking.text, 'Not in the sample data: name, code, order.vip. A variable');
+  t.match(lacking.text, '{{ name | default: "…" }}');
+  t.match(lacking.text, 'Hello , your code is .', 'it is rendered all the same');
+  const whole = await preview(form, {
+    html: '',
+    text,
+    data: '{"name":null,"code":0,"order":{"vip":false},"items":[]}',
+  });
+  t.notMatch(whole.text, 'Not in the sample data');
+  const many = Array.from({ length: 25 }, (_, at) => `{{ v${at} }}`).join('');
+  t.match((await preview(form, { html: `x${many}`, text: many, data: '' })).text, /data: v0, .*, v19 and 5 more\./);
+  t.match((await preview(form, { html: '', text: `x{{ ["${HOSTILE}"] }}` })).text, 'Not in the sample data');
+});
+
 t.test('templates and previews of others are not there', async (t) => {
   const id = await addTemplate('Mine', '<p>secret words</p>');
   const { id: other } = await postrider.json('tenant', 'create', '--name', 'Other', '--status', 'active');

@@ -1,12 +1,19 @@
 // A preview: what a template becomes with sample data, or everything that keeps it from becoming anything.
 import { type Html, html } from '../../http/html.ts';
+import type { MissingVariables } from '../../templates/missing-variables.ts';
 import type { Templates } from '../../templates/templates.ts';
 import { MEASURED_SANDBOX, measuredFrame } from '../quiet-markup.ts';
 import { dataFault, type Fault, faultOf, faultView } from './faults.ts';
 import type { TemplateFields } from './template-fields.ts';
 
 export type Preview =
-  | { kind: 'rendered'; html: string | null; text: string | null; subject?: string | null }
+  | {
+      kind: 'rendered';
+      html: string | null;
+      text: string | null;
+      subject?: string | null;
+      missing?: MissingVariables;
+    }
   | { kind: 'faulty'; faults: Fault[] }
   | { kind: 'refused'; reason: string };
 
@@ -69,10 +76,22 @@ function problemsOf(preview: Preview, fields: TemplateFields): Html | null {
     case 'refused':
       return html`<p class="notice warn" role="alert">${preview.reason}</p>`;
     case 'rendered':
-      return !preview.html && !preview.text
-        ? html`<p class="notice warn">With this data the template renders to nothing, so the message would not be sent.</p>`
-        : null;
+      return html`${
+        !preview.html &&
+        !preview.text &&
+        html`<p class="notice warn">With this data the template renders to nothing, so the message would not be sent.</p>`
+      }${preview.missing && missingView(preview.missing)}`;
   }
+}
+
+function missingView({ names, total }: MissingVariables): Html | null {
+  const [first] = names;
+  if (first === undefined) return null;
+  const listed = names.map((name, at) => html`${at > 0 && ', '}<code>${name}</code>`);
+  const more = total - names.length;
+  // A shortened name would be no example.
+  const guarded = `{{ ${first.includes('…') ? 'name' : first} | default: "…" }}`;
+  return html`<p class="notice warn">Not in the sample data: ${listed}${more > 0 && html` and ${more} more`}. A variable that a call’s data doesn’t have renders as nothing; <code>${guarded}</code> gives it a value.</p>`;
 }
 
 /** In the frame, where a kept template cannot be shown. */
