@@ -130,7 +130,7 @@ t.test('help and version', async (t) => {
   t.same(await runInThisProcess(['--json', '--help']), all);
   t.same(await runInThisProcess(['-h']), all);
   const one = await runInThisProcess(['help', 'tenant', 'set']);
-  t.match(one.stdout, /^Usage: postrider tenant set TENANT \[--status STATUS\]/);
+  t.match(one.stdout, /^Usage: postrider tenant set TENANT \[--name NAME\]/);
   t.same(await runInThisProcess(['tenant', 'set', '--help']), one, 'wherever it is asked');
   t.match(one.stdout, '/etc/postrider/postrider.toml');
   const sandbox = await runInThisProcess(['help', 'sandbox']);
