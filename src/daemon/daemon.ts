@@ -123,7 +123,7 @@ async function open(config: Config, options: DaemonOptions, opened: ClosingStack
   const timers = openTimers(config, foundation, { domains: domainParts, others });
   running.timers = timers;
   opened.add(() => timers.stop());
-  const daemon = daemonView({ intake, timers, certificates, unstoredResults });
+  const daemon = daemonView({ intake, timers, certificates, delivery });
   const shared = { store, clock, ids, config, queue, scheduling, notifyOwners, isSandbox, tenantChanged, inboundWaits };
   const lazy = { vault: () => foundation.vault, domains: () => domains };
   const services = { ...shared, ...lazy, receiverTrusted: reputation.trust, daemon };
@@ -144,16 +144,17 @@ interface Viewed {
   intake: Foundation['intake'];
   timers: Timers;
   certificates: Certificates;
-  unstoredResults: DaemonView['unstoredResults'];
+  delivery: Pick<DaemonView, 'unstoredResults' | 'courierTrouble'>;
 }
 
-function daemonView({ intake, timers, certificates, unstoredResults }: Viewed): DaemonView {
+function daemonView({ intake, timers, certificates, delivery }: Viewed): DaemonView {
   return {
     intake: () => intake.state,
     certificateWaitsFor: (names) => certificates.waitsFor(names),
     timers: () => timers.list(),
     hasten: (timer) => timers.hasten(timer),
-    unstoredResults,
+    unstoredResults: () => delivery.unstoredResults(),
+    courierTrouble: () => delivery.courierTrouble(),
   };
 }
 

@@ -44,6 +44,7 @@ import {
   type CourierPool,
   type CourierPoolOptions,
   type CourierPoolSettings,
+  type CourierTrouble,
   openCourierPool,
 } from './session/courier-pool.ts';
 import type { Providers } from './shaping/provider-limits.ts';
@@ -117,6 +118,8 @@ export interface Delivery {
   sourceAddresses(): readonly SourceAddressState[];
   /** Results that the database has not accepted; null: none. */
   unstoredResults(): UnstoredResults | null;
+  /** Why no courier thread lives; null: they do. */
+  courierTrouble(): CourierTrouble | null;
   /** Connections and waiting lanes of a group, and connections in all. */
   load(group: string | null): GroupLoad;
   /** Starts nothing new, finishes sessions, stores results; cuts off what is on the wire after `graceMs`. */
@@ -142,7 +145,6 @@ export async function startDelivery(kit: DeliveryKit): Promise<Delivery> {
   const watches = { endWatch, earliestAttempt, onAttempt, onRecorded };
   const recorder = new Recorder({ results, clock, ids, random, policy, log, ...watches });
   const sources = await openSources(kit, shaping);
-  const ownAddresses = sources?.addresses ?? null;
   const scheduler = openScheduler(kit, {
     store,
     inFlight,
@@ -151,7 +153,7 @@ export async function startDelivery(kit: DeliveryKit): Promise<Delivery> {
     recorder,
     results,
     shaping,
-    sources: ownAddresses,
+    sources: sources?.addresses ?? null,
   });
 
   const earlier = new EarlierResults({ store, journal, clock, log });
@@ -176,6 +178,7 @@ export async function startDelivery(kit: DeliveryKit): Promise<Delivery> {
     shaping,
     sourceAddresses: () => sources?.addresses.list() ?? [],
     unstoredResults: () => results.unstored ?? earlier.unstored,
+    courierTrouble: () => pool.trouble(),
     load: (group) => scheduler.load(group),
     async close(graceMs) {
       const deadline = performance.now() + graceMs;

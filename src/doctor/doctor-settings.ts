@@ -75,6 +75,8 @@ export interface DaemonFacts {
   intake: { accepting: boolean; reason: string | null };
   /** Delivery results that are not in the database yet; null when there are none. */
   unstored_results: { messages: number; since: string; reason: string; is_alarm: boolean } | null;
+  /** Why courier threads end as soon as they have started; null: they live. */
+  couriers: { reason: string; since: string } | null;
   timers: TimerFacts[];
   /** As set in the daemon's environment. */
   openssl_ia32cap: SigningWay;

@@ -51,7 +51,7 @@ export function judgeDaemon(answer: DaemonAnswer, now: number): Finding[] {
     case 'silent':
       return [wrong(about, `does not answer: ${answer.reason}`, { command: 'systemctl restart postrider' })];
     case 'running': {
-      const { intake, timers, unstored_results: unstored } = answer.facts;
+      const { intake, timers, unstored_results: unstored, couriers } = answer.facts;
       const state = intake.accepting
         ? fine({ check: 'intake', subject: 'POST /emails' }, 'accepts new mail')
         : wrong({ check: 'intake', subject: 'POST /emails' }, `does not accept new mail: ${intake.reason}`);
@@ -59,10 +59,21 @@ export function judgeDaemon(answer: DaemonAnswer, now: number): Finding[] {
         fine(about, 'is running'),
         state,
         judgeResults(unstored),
+        judgeCouriers(couriers),
         ...timers.map((timer) => judgeTimer(timer, now)),
       ];
     }
   }
+}
+
+function judgeCouriers(trouble: DaemonFacts['couriers']): Finding {
+  const about = { check: 'couriers', subject: 'courier threads' };
+  // A daemon of an earlier version says nothing of it.
+  if (!trouble) return fine(about, 'send mail');
+  const { since, reason } = trouble;
+  return wrong(about, `end as soon as they have started, so no mail is sent, since ${since}: ${reason}`, {
+    advice: 'What is queued stays there. Mend what the reason names, then restart the daemon.',
+  });
 }
 
 function judgeResults(unstored: DaemonFacts['unstored_results']): Finding {

@@ -8,6 +8,7 @@ import type { Explainer } from '../delivery/actions/explain.ts';
 import type { ActionOutcome, Attribution } from '../delivery/actions/queue-actions.ts';
 import type { UnstoredResults } from '../delivery/outcome/result-writer.ts';
 import type { SourceAddressState } from '../delivery/route/source-addresses.ts';
+import type { CourierTrouble } from '../delivery/session/courier-pool.ts';
 import type { Domains } from '../domains/domains.ts';
 import type { IntakeState } from '../observe/intake.ts';
 import type { OperatorAction, QueueTarget } from '../store/shaping.ts';
@@ -49,6 +50,8 @@ export interface DaemonView {
   /** Lets a timer run within a second. */
   hasten(timer: string): void;
   unstoredResults(): UnstoredResults | null;
+  /** Why no courier thread lives; null: they do. */
+  courierTrouble(): CourierTrouble | null;
 }
 
 /** Operators' actions on the queue; in the daemon, the scheduler is notified. */

@@ -132,10 +132,12 @@ t.test('while a run is under way, its result is not shown as that of the run bef
       { name: 'first', ...times, last_result: null, running: true },
     ],
     unstored_results: { messages: 1, since: '2026-11-24T10:00:00.000Z', reason: 'disk full', is_alarm: false },
+    couriers: { reason: 'no room', since: '2026-11-24T10:00:00.000Z' },
   });
   t.match(shown, /^idle .* 3 erased$/m);
   t.match(shown, /^busy .* running; before: 2 erased$/m);
   t.match(shown, /^first .* running$/m);
+  t.match(shown, /^no mail is sent, couriers end at once since .*: no room$/m);
 });
 
 type Timer = Record<string, unknown>;

@@ -23,7 +23,10 @@ t.test('a pause between deaths holds for sessions that wait as well', async (t) 
     });
   };
   tryAgain();
+  await until('one has died', () => diedAt.length === 1);
+  t.equal(pool.trouble(), null, 'it may be an accident');
   await until('three have died', () => diedAt.length === 3);
+  t.match(pool.trouble(), { reason: /no room/, sinceMs: Number });
   t.ok(diedAt[2]! - diedAt[1]! >= 1900, 'the third began 2 s after the second');
   await until('sessions of the dead are over', () => ended >= 3);
 });

@@ -75,7 +75,7 @@ export async function startWorld(t: Test, script: PeerScript = greets): Promise<
     daemon: async () => ({
       kind: 'running',
       facts: {
-        ...{ intake: { accepting: true, reason: null }, unstored_results: null },
+        ...{ intake: { accepting: true, reason: null }, unstored_results: null, couriers: null },
         ...{ timers: [], openssl_ia32cap: null },
       },
     }),

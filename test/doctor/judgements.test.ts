@@ -68,6 +68,7 @@ t.test('disk, database, daemon', async (t) => {
   const closed = {
     intake: { accepting: false, reason: 'only 3 % of the disk is free' },
     unstored_results: null,
+    couriers: null,
     timers: [],
     openssl_ia32cap: null,
   };
@@ -86,6 +87,11 @@ t.test('disk, database, daemon', async (t) => {
   const single = { ...closed, unstored_results: { ...unstored, messages: 1 } };
   t.match(judgeDaemon({ kind: 'running', facts: single }, NOW)[2], { message: /^of 1 message could/ });
   t.match(resultsOf(true), { health: 'fail', remedy: { advice: /results\.journal/ } });
+  const dying = { ...closed, couriers: { reason: 'permission denied', since: '2026-11-24T10:00:00.000Z' } };
+  t.match(judgeDaemon({ kind: 'running', facts: dying }, NOW)[3], {
+    health: 'fail',
+    message: /no mail is sent.*denied$/,
+  });
 });
 
 t.test('timers: late, failed, fine', async (t) => {
@@ -240,7 +246,12 @@ t.test('certificates of the directory: issued, renewed, refused, and why nobody 
   t.match(judge({ ...failed, notAfter: null }), { health: 'fail', message: /^is self-signed.*no such name/ });
   t.match(judge(null), { health: 'fail', message: /the daemon has not tried yet$/ });
   const timer = { name: 'certificates', period_ms: 1, next_run_at: '', last_run_at: null, running: false };
-  const facts = { intake: { accepting: true, reason: null }, unstored_results: null, openssl_ia32cap: null };
+  const facts = {
+    intake: { accepting: true, reason: null },
+    unstored_results: null,
+    couriers: null,
+    openssl_ia32cap: null,
+  };
   const timers = [{ ...timer, last_result: 'the port is taken' }];
   t.match(judge(null, { kind: 'running', facts: { ...facts, timers } }), { message: /: the port is taken$/ });
 });

@@ -47,7 +47,7 @@ export const doctorDaemon = storeCommand({
   name: 'doctor daemon',
   summary: 'Shows whether the running daemon accepts mail, and its timers: period, next run, last result.',
   options: {},
-  async run({ daemon, config }) {
+  async run({ daemon, config, clock }) {
     if (!daemon) return failed(`no daemon is running: nothing listens at ${dataFolder(config).controlSocket}`);
     const { accepting, reason } = daemon.intake();
     const timers = daemon.timers().map(({ name, periodMs, nextRunAt, lastRunAt, lastResult, isRunning }) => ({
@@ -65,17 +65,21 @@ export const doctorDaemon = storeCommand({
       reason: unstored.reason,
       is_alarm: unstored.isAlarm,
     };
+    const trouble = daemon.courierTrouble();
+    const couriers = trouble && { reason: trouble.reason, since: toTimestamp(clock.now() - trouble.sinceMs) };
     return done({
       intake: { accepting, reason },
       unstored_results,
+      couriers,
       timers,
       openssl_ia32cap: process.env.OPENSSL_ia32cap ?? null,
     });
   },
-  render: ({ intake, unstored_results: unstored, timers }) =>
+  render: ({ intake, unstored_results: unstored, couriers, timers }) =>
     [
       `intake: ${intake.accepting ? 'open' : `closed, ${intake.reason}`}`,
       ...(unstored ? [`results not stored: ${unstored.messages}, since ${unstored.since}: ${unstored.reason}`] : []),
+      ...(couriers ? [`no mail is sent, couriers end at once since ${couriers.since}: ${couriers.reason}`] : []),
       '',
       renderTable(
         timers,

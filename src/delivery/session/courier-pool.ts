@@ -4,7 +4,7 @@
 // sessions end.
 
 import { SECOND_MS } from '../../base/clock.ts';
-import { Fault, unreachable } from '../../base/errors.ts';
+import { describeError, Fault, unreachable } from '../../base/errors.ts';
 import { FIRST_PAUSE_MS, RestartPauses } from '../../base/restart-pauses.ts';
 import { scaleTimeouts } from '../../protocol/smtp/timeouts.ts';
 import type { CourierReport, CourierSettings, HostNote, SessionPlan } from '../courier/messages.ts';
@@ -12,7 +12,15 @@ import { type CourierLink, CourierThread, type WatchedLink } from './courier-thr
 
 export interface CourierPool {
   start(plan: SessionPlan, onReport: (report: CourierReport) => void): CourierLink;
+  /** Threads end soon after they have started, again and again: nothing is sent. Null: they live. */
+  trouble(): CourierTrouble | null;
   close(): Promise<void>;
+}
+
+export interface CourierTrouble {
+  reason: string;
+  /** For how long. */
+  sinceMs: number;
 }
 
 /** The settings of every courier thread; the pool itself adds the heartbeat. */
@@ -37,6 +45,9 @@ export function openCourierPool(settings: CourierPoolSettings, options: CourierP
   return new ThreadPool(settings, options);
 }
 
+/** A thread that can't work ends within a second or two. */
+const LIVES_MS = 10 * SECOND_MS;
+
 class ThreadPool implements CourierPool {
   readonly #settings: CourierSettings;
   readonly #options: CourierPoolOptions;
@@ -51,6 +62,8 @@ class ThreadPool implements CourierPool {
   readonly #pauses = new RestartPauses();
   /** No thread starts before this time, not even for a waiting session. */
   #pausedUntil = 0;
+  /** Of the last of several early deaths; null: the last thread that died had lived. */
+  #failing: { reason: string; since: number } | null = null;
   #closed = false;
 
   constructor(settings: CourierPoolSettings, options: CourierPoolOptions) {
@@ -65,6 +78,11 @@ class ThreadPool implements CourierPool {
 
   start(plan: SessionPlan, onReport: (report: CourierReport) => void): CourierLink {
     return this.#leastBusy().start(plan, onReport);
+  }
+
+  trouble(): CourierTrouble | null {
+    if ([...this.#threads].some(({ livedMs }) => livedMs >= LIVES_MS)) this.#failing = null;
+    return this.#failing && { reason: this.#failing.reason, sinceMs: this.#elapsed() - this.#failing.since };
   }
 
   async close(): Promise<void> {
@@ -126,11 +144,14 @@ class ThreadPool implements CourierPool {
     this.#threads.delete(thread);
     this.#dying.delete(thread);
     if (this.#closed) return;
-    this.#options.onThreadLost(thread.death ?? new Fault('the courier thread has ended'));
+    const death = thread.death ?? new Fault('the courier thread has ended');
+    this.#options.onThreadLost(death);
     const now = this.#elapsed();
     const pauseMs = this.#pauses.next(thread.livedMs);
     // The first death may be an accident, so waiting sessions don't wait for the pause.
-    if (pauseMs > FIRST_PAUSE_MS) this.#pausedUntil = now + pauseMs;
+    const isAgain = pauseMs > FIRST_PAUSE_MS;
+    if (isAgain) this.#pausedUntil = now + pauseMs;
+    this.#failing = isAgain ? { reason: describeError(death), since: this.#failing?.since ?? now } : null;
     const timer = setTimeout(() => {
       this.#replacements.delete(timer);
       // A session that needed a thread may have started one already; one that dies right now has a pause of its own.
