@@ -11,6 +11,8 @@ export interface Starters {
 export interface SandboxOptions {
   /** The sandbox's own data folder; null: what POSTRIDER_DATA_DIR says, or the usual one in the checkout. */
   dataDir: string | null;
+  /** Listens at all addresses, not on loopback alone. */
+  open: boolean;
   /** A configuration file over the sandbox's own defaults, or null. */
   configFile: string | null;
   /** Print key, login and addresses as one JSON value instead of words. */

@@ -3,6 +3,7 @@
 import type { ClosingStack } from '../base/closing-stack.ts';
 import type { Config } from '../config/keys.ts';
 import type { TlsFiles, TlsSource } from '../http/tls-files.ts';
+import { LISTENER_GRACE_SHARE } from '../smtp-listener/open-sessions.ts';
 import { type DoorOptions, type SubmissionListener, startSubmissionListener } from '../submission/door/listener.ts';
 import type { Foundation } from './open-foundation.ts';
 import { requestCap } from './open-http.ts';
@@ -34,7 +35,7 @@ export async function openDoor(
     port: submission.port || null,
     tlsPort: submission.tls_port || null,
     name: service.ehlo_name,
-    graceMs: stop.grace,
+    graceMs: stop.grace * LISTENER_GRACE_SHARE,
     ...(tls && { tls }),
     limits: {
       maxBytes: submission.max_mail_mib * MIB,

@@ -11,6 +11,7 @@ import type { Recorded } from '../inbound/mail-work.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import { reviewLimitsOf } from '../operator/review-limits.ts';
 import type { Resolver } from '../protocol/dns/resolver.ts';
+import { LISTENER_GRACE_SHARE } from '../smtp-listener/open-sessions.ts';
 import type { LaneNotice } from '../store/submissions.ts';
 import { createServiceMail, notifyByMail, type SendServiceMail } from '../submission/service-mail.ts';
 import { openReputation, type Reputation, type ReputationKit } from '../suppression/reputation.ts';
@@ -89,7 +90,7 @@ export function openIncoming(config: Config, foundation: Foundation, parts: Inco
       host: smtp.host,
       port: smtp.port,
       name: service.ehlo_name,
-      graceMs: stop.grace,
+      graceMs: stop.grace * LISTENER_GRACE_SHARE,
       ...(tls && { tls }),
       limits: {
         maxBytes: smtp.max_mail_mib * MIB,

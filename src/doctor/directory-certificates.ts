@@ -3,6 +3,7 @@ import { toTimestamp } from '../base/clock.ts';
 import type { ServerFacts } from '../store/server-facts.ts';
 import type { DaemonAnswer, StoredCertificate } from './doctor-settings.ts';
 import { type Finding, fine, type Remedy, warning, wrong } from './finding.ts';
+import { SILENT_MS } from './server.ts';
 
 type About = Pick<Finding, 'check' | 'subject'>;
 
@@ -34,7 +35,7 @@ export function judgeStored(
 
 /** With TLS-ALPN-01; by HTTP-01 each daemon can prove the names. */
 export function judgeSharedNames(names: readonly string[], nodes: ServerFacts['nodes']): Finding[] {
-  const living = nodes.filter(({ seenMsAgo }) => seenMsAgo !== null);
+  const living = nodes.filter(({ seenMsAgo }) => seenMsAgo !== null && seenMsAgo <= SILENT_MS);
   if (living.length < 2) return [];
   const what = `may not be renewed: with tls-alpn-01 only the one of ${living.length} daemons that orders it can prove the names, and the directory may come to another`;
   return [

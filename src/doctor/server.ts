@@ -11,7 +11,7 @@ const LONG_TRANSACTION_MS = 5 * MINUTE_MS;
 const CONNECTIONS_WARN = 0.8;
 /** PostgreSQL begins to freeze at 200 million by itself, and stops to write shortly before 2,147 million. */
 const UNFROZEN_WARNS = 1_000_000_000;
-const SILENT_MS = 1.5 * NODE_LEASE_MS;
+export const SILENT_MS = 1.5 * NODE_LEASE_MS;
 
 export function judgeServer(name: string, answer: ServerAnswer): Finding[] {
   const about = { check: 'database', subject: name };

@@ -64,7 +64,11 @@ export async function checkNeeded(needs: DnsNeeds, lookups: ZoneLookups): Promis
 function ofDomain(record: NeededRecord, check: DomainCheck, spfDomain: string): CheckedRecord {
   const checked = { ...record, ...ofDomainCheck(check) };
   const isExtended = check.record === 'spf' && !check.ok && check.found.some(isSpfRecord);
-  return isExtended ? { ...checked, value: spfBeside(check, spfDomain) } : checked;
+  if (!isExtended) return checked;
+  const value = spfBeside(check, spfDomain);
+  return value === null
+    ? { ...checked, value, unknown: 'the record that is there has to be corrected first' }
+    : { ...checked, value };
 }
 
 /** In place of the record that is there. Null: in that one, something else has to be corrected first. */

@@ -18,7 +18,12 @@ export function extendedSpf(published: readonly string[], added: readonly string
   // `redirect` is only read in a record without `all`, and there may be just one: `include` passes the same senders.
   const kept = records.flatMap((text) => evaluatedTerms(text).filter((term) => !ALL.test(term)));
   const merged = kept.map((term) => term.replace(REDIRECT, 'include:'));
-  return withTerms([...new Set(merged), '-all'], added);
+  return withTerms([...new Set(merged), softest(records.flatMap(termsOf))], added);
+}
+
+/** What is said of all others, as mildly as one of the records says it: nobody asked for their mail to be refused. */
+function softest(terms: readonly string[]): string {
+  return ['?all', '~all', '-all'].find((all) => terms.some((term) => term.toLowerCase() === all)) ?? '~all';
 }
 
 function termsOf(record: string): string[] {

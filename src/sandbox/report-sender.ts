@@ -16,8 +16,7 @@ export interface ReportSender {
 }
 
 export interface ReportSenderOptions {
-  /** Of the inbound listener. */
-  ip: string;
+  /** The inbound listener, on 127.0.0.1. */
   port: number;
   ehloName: string;
   log: Logger;
@@ -158,8 +157,8 @@ class Sessions {
   }
 
   async #open(): Promise<SmtpSession | Attempt> {
-    const { ip, port, ehloName } = this.#options;
-    const local = { mx: 'localhost', ip, port, ehloName, tls: 'none', signal: this.#signal } as const;
+    const { port, ehloName } = this.#options;
+    const local = { mx: 'localhost', ip: '127.0.0.1', port, ehloName, tls: 'none', signal: this.#signal } as const;
     const opened = await openSession(local);
     return opened.kind === 'failed' ? failed(opened.peer) : opened.session;
   }

@@ -57,12 +57,9 @@ export function readOptions(input: ConfigInput): LoadedConfig {
   return load(input, { 'submission.host': LOOPBACK });
 }
 
-/**
- * Where the sandbox listens: on loopback, unless the environment says where the API does, as that of a container must,
- * whose loopback nobody else reaches. For what a file says, see `dataDirOf`.
- */
-export function listenHostOf({ config, source }: LoadedConfig): string {
-  return source.origins.get('http.host') === 'environment' ? config.http.host : LOOPBACK;
+/** Everywhere, for a container, whose loopback nobody else reaches; only if that is asked for. */
+export function listenHostOf(isOpen: boolean): string {
+  return isOpen ? '0.0.0.0' : LOOPBACK;
 }
 
 /** Of the environment; a file's is a server's, more likely than not. */
@@ -70,10 +67,10 @@ export function dataDirOf({ config, source }: LoadedConfig): string | null {
   return source.origins.get('data.dir') === 'environment' ? config.data.dir : null;
 }
 
-export async function choosePorts(wishes: LoadedConfig): Promise<ListenerPorts> {
-  const http = await choosePort(wishes, 'http');
-  const smtp = await choosePort(wishes, 'smtp');
-  const submission = wishes.config.submission.port === 0 ? 0 : await choosePort(wishes, 'submission');
+export async function choosePorts(wishes: LoadedConfig, host: string): Promise<ListenerPorts> {
+  const http = await choosePort(wishes, host, 'http');
+  const smtp = await choosePort(wishes, host, 'smtp');
+  const submission = wishes.config.submission.port === 0 ? 0 : await choosePort(wishes, host, 'submission');
   const wished = wishes.config.http.port;
   return { http, smtp, submission, busyHttp: wished === 0 || wished === http ? null : wished };
 }
@@ -120,9 +117,11 @@ export function askedPorts({ config, source }: LoadedConfig): number[] {
 }
 
 /** A port that was asked for is taken or fails; the usual one gives way to the next free one. */
-async function choosePort(wishes: LoadedConfig, section: 'http' | 'smtp' | 'submission'): Promise<number> {
-  const { config, source } = wishes;
-  const host = listenHostOf(wishes);
+async function choosePort(
+  { config, source }: LoadedConfig,
+  host: string,
+  section: 'http' | 'smtp' | 'submission',
+): Promise<number> {
   const wished = config[section].port;
   if (source.origins.get(`${section}.port`) !== 'default') return wished === 0 ? anyPort(host) : wished;
   for (let port = wished; port < wished + PORTS_TRIED; port++) {

@@ -7,7 +7,6 @@ import { SECOND_MS, systemClock } from '../base/clock.ts';
 import { ClosingStack } from '../base/closing-stack.ts';
 import { Fault } from '../base/errors.ts';
 import { IdSource } from '../base/ids.ts';
-import { hostInUrl, reachableHere } from '../base/ip-address.ts';
 import type { Config } from '../config/keys.ts';
 import { type Daemon, type DaemonOptions, startDaemon } from '../daemon/daemon.ts';
 import { createLogger, type Logger } from '../observe/log.ts';
@@ -38,6 +37,8 @@ export interface SandboxOptions {
   commands: DaemonOptions['commands'];
   /** The sandbox's own data folder; null: what POSTRIDER_DATA_DIR says, or the usual one in the checkout. */
   dataDir: string | null;
+  /** Listens at all addresses, not on loopback alone. */
+  open?: boolean;
   /** Print one JSON value instead of words. */
   json: boolean;
   /** Where configuration keys are overridden. */
@@ -86,7 +87,7 @@ function hasLostPort({ env = {}, configFile }: SandboxOptions, error: unknown): 
 }
 
 async function open(
-  { dataDir, env = {}, configFile, commands, choosePorts: choose = choosePorts }: SandboxOptions,
+  { dataDir, open: isOpen = false, env = {}, configFile, commands, choosePorts: choose = choosePorts }: SandboxOptions,
   opened: ClosingStack,
 ): Promise<Sandbox> {
   const input = { env, file: configFile ?? undefined };
@@ -102,10 +103,9 @@ async function open(
   const running: { daemon: Daemon | null; tenantId: string | null } = { daemon: null, tenantId: null };
   const dns = await openDns(wishes.config, running, log);
   opened.add(() => dns.close());
-  const ports = await choose(wishes);
-  const host = listenHostOf(wishes);
-  const reached = reachableHere(host);
-  const capturePort = await openCapture(captured, { inbound: { ip: reached, port: ports.smtp }, log, opened });
+  const host = listenHostOf(isOpen);
+  const ports = await choose(wishes, host);
+  const capturePort = await openCapture(captured, { inboundPort: ports.smtp, log, opened });
 
   const config = placeServers(input, { ...ports, host, dataDir: folder.dir, dns: dns.port, capture: capturePort });
   const daemon = await orInUse(folder.dir, () =>
@@ -125,12 +125,22 @@ async function open(
     maxKeys: config.limits.keys_per_tenant,
   });
   running.tenantId = access.tenantId;
-  const url = `${config.http.tls_cert ? 'https' : 'http'}://${hostInUrl(reached)}:${daemon.httpPort}`;
+  const url = `${config.http.tls_cert ? 'https' : 'http'}://127.0.0.1:${daemon.httpPort}`;
   const portalUrl = await findPortal(url);
   const { capturedDir, logFile } = folder;
   const dnsServer = `127.0.0.1:${dns.port}`;
-  const smtp = daemon.submissionPort === null ? null : { host: reached, port: daemon.submissionPort };
-  const welcome = { url, busyHttpPort: ports.busyHttp, smtp, access, portalUrl, capturedDir, logFile, dnsServer };
+  const smtp = daemon.submissionPort === null ? null : { host: '127.0.0.1', port: daemon.submissionPort };
+  const welcome = {
+    url,
+    isOpen,
+    busyHttpPort: ports.busyHttp,
+    smtp,
+    access,
+    portalUrl,
+    capturedDir,
+    logFile,
+    dnsServer,
+  };
   return { welcome, captured, close: () => opened.close() };
 }
 
@@ -185,9 +195,9 @@ function openDns({ service }: Config, running: { daemon: Daemon | null }, log: L
 /** Returns the port of the capture server. */
 async function openCapture(
   folder: CapturedFolder,
-  { inbound, log, opened }: { inbound: { ip: string; port: number }; log: Logger; opened: ClosingStack },
+  { inboundPort, log, opened }: { inboundPort: number; log: Logger; opened: ClosingStack },
 ): Promise<number> {
-  const reports = createReportSender({ ...inbound, ehloName: CAPTURE_HOST, log });
+  const reports = createReportSender({ port: inboundPort, ehloName: CAPTURE_HOST, log });
   opened.add(() => reports.close());
   const server = await startCaptureServer({
     host: CAPTURE_HOST,

@@ -6,6 +6,8 @@ import { VERIFIED_ZONE } from './sandbox-zone.ts';
 
 export interface Welcome {
   url: string;
+  /** To other machines. */
+  isOpen: boolean;
   /** The usual port, when something else had it. */
   busyHttpPort: number | null;
   /** Where applications submit by SMTP; null: it is off. */
@@ -37,6 +39,9 @@ export function welcomeText(welcome: Welcome): string {
   const magic = Object.entries(MAGIC).map(([name, { meaning }]): [string, string] => [`${name}@`, meaning]);
   return [
     'The sandbox of Postrider is running. No mail leaves this machine.',
+    ...(welcome.isOpen
+      ? ['It listens at all addresses: other machines reach it, unless its container or a firewall is in between.']
+      : []),
     '',
     ...columns(facts),
     '',

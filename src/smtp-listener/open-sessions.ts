@@ -17,6 +17,9 @@ export interface SessionLimits {
   graceMs: number;
 }
 
+/** Of `stop.grace`. Listeners close one after the other, and before calls and deliveries, which share all of it. */
+export const LISTENER_GRACE_SHARE = 0.2;
+
 interface OpenSession<Facts> {
   facts: Facts;
   server: StrictSmtpServer;

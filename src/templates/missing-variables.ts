@@ -19,7 +19,7 @@ export class MissingCollector {
     if (!isQuickToAnalyze(source)) return;
     const { globals } = analyzeSync(templates, { partials: false });
     for (const { segments } of Object.values(globals).flat()) {
-      if (!isIn(data, segments)) this.#missing.add(nameOf(segments));
+      if (!isIn(data, segments) && !isKeyword(segments)) this.#missing.add(nameOf(segments));
     }
   }
 
@@ -29,15 +29,21 @@ export class MissingCollector {
 }
 
 const MARKUP = /\{[{%][\s\S]*?[%}]\}/g;
-const WORD = /[\p{L}\p{N}_]+/gu;
+/** What each variable has one of: `[" "]` is one without a word. */
+const WORD_OR_BRACKET = /[\p{L}\p{N}_]+|\[/gu;
 /** Takes at most 0.2 s, which an analysis can't be stopped in; an HTML part of 100 KB with 150 outputs needs half of it. */
 const MAX_CHARS_READ = 100_000_000;
 
-/** For each variable, liquidjs 10.30 reads the source up to it, to know its line. No part has more of them than words. */
+/** For each variable, liquidjs 10.30 reads the source up to it, to know its line. */
 function isQuickToAnalyze(source: string): boolean {
   let words = 0;
-  for (const [markup] of source.matchAll(MARKUP)) words += markup.match(WORD)?.length ?? 0;
+  for (const [markup] of source.matchAll(MARKUP)) words += markup.match(WORD_OR_BRACKET)?.length ?? 0;
   return words * source.length <= MAX_CHARS_READ;
+}
+
+/** `offset: continue` of a loop looks like a variable. */
+function isKeyword(segments: Variable['segments']): boolean {
+  return segments.length === 1 && segments[0] === 'continue';
 }
 
 /** What Liquid answers itself, for lists, texts and objects. */

@@ -219,7 +219,9 @@ t.test("what a domain's SPF record permits to others stays in what is to be publ
   dns.set('_spf.other.test', 'TXT', ['v=spf1 ip4:192.0.2.7 -all']);
   t.equal(await ofDomain(), 'v=spf1 include:spf.service.test include:_spf.other.test ~all');
   dns.set('mail.acme.co.uk', 'TXT', ['v=spf1 include:_spf.other.test ~all', 'v=spf1 a -all', 'site-verification=1']);
-  t.equal(await ofDomain(), 'v=spf1 include:spf.service.test include:_spf.other.test a -all');
+  t.equal(await ofDomain(), 'v=spf1 include:spf.service.test include:_spf.other.test a ~all');
+  dns.set('mail.acme.co.uk', 'TXT', ['v=spf1 a -all', 'v=spf1 mx -all']);
+  t.equal(await ofDomain(), 'v=spf1 include:spf.service.test a mx -all');
   dns.set('mail.acme.co.uk', 'TXT', ['v=spf1 inclde:_spf.other.test ~all']);
   t.equal(await ofDomain(), null, 'first, the mistake in it');
   dns.set('mail.acme.co.uk', 'TXT', ['site-verification=1']);

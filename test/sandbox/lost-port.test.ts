@@ -27,9 +27,9 @@ t.test('another one is chosen, unless it was asked for', async (t) => {
       env,
       commands: () => null,
       print: () => {},
-      async choosePorts(wishes) {
+      async choosePorts(wishes, host) {
         choices++;
-        const ports = await choosePorts(wishes);
+        const ports = await choosePorts(wishes, host);
         return { ...ports, http: choices === 1 ? port : ports.http };
       },
     });

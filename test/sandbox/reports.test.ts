@@ -38,7 +38,7 @@ interface Lines {
 function startSender(t: Test, port: number, pausesMs = [1, 1, 1]): Lines {
   const lines: string[] = [];
   const log = createLogger({ level: 'info', to: { write: (line) => void lines.push(JSON.parse(line).msg) } });
-  const sender = createReportSender({ ip: '127.0.0.1', port, ehloName: 'mx.capture.test', log, pausesMs });
+  const sender = createReportSender({ port, ehloName: 'mx.capture.test', log, pausesMs });
   t.teardown(() => sender.close());
   return { sender, lines };
 }
@@ -161,7 +161,6 @@ t.test('many reports share few connections, also when they come one by one', asy
 
 t.test('closing does not wait for the next try', async (t) => {
   const sender = createReportSender({
-    ip: '127.0.0.1',
     port: 9,
     ehloName: 'mx.capture.test',
     log: silentLogger,

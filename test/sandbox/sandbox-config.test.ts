@@ -4,8 +4,10 @@ import { type AddressInfo, createServer } from 'node:net';
 import path from 'node:path';
 import t, { type Test } from 'tap';
 import { reservePort } from '../../src/http/reserve-port.ts';
-import { choosePorts, listenHostOf, placeServers, readOptions } from '../../src/sandbox/sandbox-config.ts';
+import { choosePorts, placeServers, readOptions } from '../../src/sandbox/sandbox-config.ts';
 import { testFolder } from '../support/test-folder.ts';
+
+const LOOPBACK = '127.0.0.1';
 
 const PLACES = {
   dataDir: '/tmp/own',
@@ -70,12 +72,9 @@ t.test('what would lead out of it cannot be changed, the rest can', async (t) =>
   });
 });
 
-t.test('the environment, and no file, says where it listens', async (t) => {
-  const files = testFolder(t, { 'given.toml': '[http]\nhost = "0.0.0.0"\n' });
-  const hostIn = (env: Record<string, string>, file?: string) => listenHostOf(readOptions({ env, file }));
-  t.equal(hostIn({}), '127.0.0.1');
-  t.equal(hostIn({}, path.join(files, 'given.toml')), '127.0.0.1');
-  t.equal(hostIn({ POSTRIDER_HTTP_HOST: '0.0.0.0' }), '0.0.0.0');
+t.test('whoever asks for it gets all addresses, but for what nobody else needs', async (t) => {
+  const env = { POSTRIDER_HTTP_HOST: '0.0.0.0' };
+  t.match(configOf(env), { http: { host: '127.0.0.1' } }, 'the environment may be that of a server');
   t.match(placeServers({ env: {}, file: undefined }, { ...PLACES, host: '0.0.0.0' }), {
     http: { host: '0.0.0.0' },
     smtp: { host: '0.0.0.0' },
@@ -91,14 +90,14 @@ t.test('mistakes are told as by the daemon', async (t) => {
 t.test('a port that was asked for is the port', async (t) => {
   const port = await reservePort('127.0.0.1', 0);
   const env = { POSTRIDER_HTTP_PORT: String(port), POSTRIDER_SMTP_PORT: '0' };
-  const chosen = await choosePorts(readOptions({ env, file: undefined }));
+  const chosen = await choosePorts(readOptions({ env, file: undefined }), LOOPBACK);
   t.match(chosen, { http: port, busyHttp: null });
   t.ok(chosen.smtp < 32_768, `${chosen.smtp} is none that the system gives to outgoing calls`);
   t.ok(chosen.smtp > 0, '0 is any free one, which is known before the daemon starts');
 });
 
 t.test('submission by SMTP can be turned off', async (t) => {
-  const chosen = async (env: Record<string, string>) => choosePorts(readOptions({ env, file: undefined }));
+  const chosen = async (env: Record<string, string>) => choosePorts(readOptions({ env, file: undefined }), LOOPBACK);
   t.equal((await chosen({ POSTRIDER_SUBMISSION_PORT: '0' })).submission, 0);
   t.ok((await chosen({})).submission >= 2587);
 });
@@ -109,7 +108,7 @@ t.test('the usual port gives way when something else has it', async (t) => {
   const usual = await occupy(t, 0);
   const { config, source } = wishes;
   const moved = { source, config: { ...config, http: { ...config.http, port: usual } } };
-  const chosen = await choosePorts(moved);
+  const chosen = await choosePorts(moved, LOOPBACK);
   t.equal(chosen.busyHttp, usual);
   t.ok(chosen.http !== usual && (await reservePort('127.0.0.1', chosen.http)) === chosen.http);
 });

@@ -22,6 +22,7 @@ t.test('what is used, wherever it stands', async (t) => {
       { list: [{ a: 1 }, {}] },
       ['list[1].a', 'list[-1].a', 'list[5]'],
     ],
+    ['{% for a in list limit: lim offset: continue %}{% endfor %}', { list: [] }, ['lim']],
     ['{{ list.size }}{{ list.first.a }}{{ text.size }}{{ size }}', { list: [1], text: 'x' }, ['size']],
     ['{{ a[b].c }}{{ a["x y"] }}{{ ["z z"] }}', { a: {}, b: 1 }, ['a["x y"]', '["z z"]']],
     ['{{ none[a].c }}', { a: 1 }, ['none[…].c']],
@@ -41,6 +42,7 @@ t.test('of all parts, and at most twenty of them', async (t) => {
 
 t.test('a source that takes long to analyze is left out, a large one is not', async (t) => {
   t.same(missing({}, '{{ a }}'.repeat(5000), '{{ b }}').names, ['b']);
+  t.same(missing({}, '{{ [" "] }}'.repeat(5000), '{{ b }}').names, ['b'], 'without a word in it, too');
   t.equal(missing({}, `${'x'.repeat(200_000)}${'{{ order.number | default: "none" }}'.repeat(100)}`).total, 1);
 });
 

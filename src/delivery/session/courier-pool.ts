@@ -151,7 +151,8 @@ class ThreadPool implements CourierPool {
     // The first death may be an accident, so waiting sessions don't wait for the pause.
     const isAgain = pauseMs > FIRST_PAUSE_MS;
     if (isAgain) this.#pausedUntil = now + pauseMs;
-    this.#failing = isAgain ? { reason: describeError(death), since: this.#failing?.since ?? now } : null;
+    const isEarly = isAgain && thread.livedMs < LIVES_MS;
+    this.#failing = isEarly ? { reason: describeError(death), since: this.#failing?.since ?? now } : null;
     const timer = setTimeout(() => {
       this.#replacements.delete(timer);
       // A session that needed a thread may have started one already; one that dies right now has a pause of its own.

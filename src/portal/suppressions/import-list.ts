@@ -84,7 +84,7 @@ function counted(count: number, one: string, many: string): string {
 }
 
 function importForm({ formField }: VisitOf<'member'>, { problem, problems, pasted, reason, skips }: Attempt): Html {
-  const example = html`The first line names the columns: <code>address</code> (or <code>email</code>), and optionally <code>reason</code> (${SUPPRESSION_REASONS.join(', ')}) and <code>created_at</code>. A plain list of addresses, one per line, works as well. Exports of other services are understood; columns that are ignored are named afterwards.`;
+  const example = html`The first line names the columns: <code>address</code> (or <code>email</code>), and optionally <code>reason</code> (${SUPPRESSION_REASONS.join(', ')}) and <code>created_at</code>. A plain list of addresses, one per line, works as well. Most exports of other services are understood; columns that are ignored are named afterwards.`;
   const choices = SUPPRESSION_REASONS.map((value) => ({ value, label: value }));
   const hint = 'For lines without a reason.';
   return html`<p class="crumb"><a href="${LIST}">Suppressions</a></p>
