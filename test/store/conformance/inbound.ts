@@ -362,6 +362,7 @@ export const inboundCases = {
     t.same(await Promise.all([first, second].map(({ id }) => bytesOf(bench, id))), [null, 400]);
     await actOn(bench, second.id);
     t.equal((await keep(2000)).result, 'full', 'one that is larger than the limit');
+    t.equal(await bytesOf(bench, second.id), 400, 'for which nothing is erased');
     t.equal((await keep(700)).result, 'kept');
     const waiting = await bench.store.inbound.waitingInbound([1], 0, 100);
     for (const { id } of waiting) await actOn(bench, id);

@@ -19,13 +19,23 @@ export function* makeUnaskedRoom(db: Transaction, bytes: number, maxBytes: numbe
   const count = function* () {
     return (yield* db.sql('SELECT mails, bytes FROM unasked_room').get()) as { mails: number; bytes: number };
   };
-  for (let erased = 0; erased < MAX_AT_ONCE; erased++) {
-    const counted = yield* count();
-    if (counted.bytes === 0 || counted.bytes + bytes <= maxBytes) break;
+  const isOver = (held: number) => held > 0 && held + bytes > maxBytes;
+  // Looked at first: nothing is erased for a mail that isn't kept all the same.
+  if (isOver((yield* count()).bytes) && isOver(yield* waitingBytes(db))) return 'full';
+  for (let erased = 0; erased < MAX_AT_ONCE && isOver((yield* count()).bytes); erased++) {
     if ((yield* eraseOldestContents(db, 1)) === 0) return 'full';
   }
   const excess = Math.min((yield* count()).mails + 1 - MAX_MAILS, MAX_AT_ONCE);
   return excess > 0 && (yield* eraseOldestMails(db, excess)) === 0 ? 'full' : 'room';
+}
+
+function* waitingBytes(db: Transaction): Steps<number> {
+  const sum = db.sql(
+    `SELECT coalesce(sum(u.bytes), 0) FROM inbound_mails m JOIN unasked_mails u ON u.mail_seq = m.seq
+     WHERE m.processed_at IS NULL`,
+    'column',
+  );
+  return (yield* sum.get()) as number;
 }
 
 /** Runs within the transaction that stores the mail. */
