@@ -1,5 +1,4 @@
 // Certificates without a directory: what is attempted when, and what the store gets of it.
-import path from 'node:path';
 import t, { type Test } from 'tap';
 import { DAY_MS, MINUTE_MS } from '../../src/base/clock.ts';
 import { Vault } from '../../src/base/vault.ts';
@@ -8,12 +7,9 @@ import {
   type CertificateKit,
   certificateKeyContext,
 } from '../../src/certificates/certificate-keeper.ts';
-import { ChallengeAnswers } from '../../src/certificates/challenge-answers.ts';
 import { renewalAt } from '../../src/certificates/next-attempt.ts';
 import { temporaryPair } from '../../src/certificates/temporary-pair.ts';
-import { createLogger } from '../../src/observe/log.ts';
-import { openSqliteStore } from '../../src/store/sqlite/open.ts';
-import { testFolder } from '../support/test-folder.ts';
+import { keeperKit } from './keeper-kit.ts';
 
 const NONE = new AbortController().signal;
 const NAME = 'mail.a.test';
@@ -21,25 +17,7 @@ const NAME = 'mail.a.test';
 const DIRECTORY = 'https://localhost:1/dir';
 
 async function startBench(t: Test) {
-  const folder = testFolder(t);
-  const store = await openSqliteStore({ file: path.join(folder, 'postrider.db') });
-  t.teardown(() => store.close());
-  const lines: string[] = [];
-  const time = { at: Date.now() };
-  const kit: CertificateKit = {
-    store,
-    account: { url: DIRECTORY, root: null, email: null, binding: null },
-    challenge: 'http-01',
-    answers: new ChallengeAnswers(),
-    vault: new Vault([Buffer.alloc(32, 1)]),
-    clock: { now: () => time.at },
-    log: createLogger({ level: 'info', to: { write: (line) => void lines.push(line) } }),
-    random: () => 0.5,
-    portProblem: async () => null,
-    namesWithoutAddress: async () => [],
-    lead: async () => true,
-    keyFolder: folder,
-  };
+  const { store, kit, lines, time } = await keeperKit(t, { url: DIRECTORY, root: null, email: null, binding: null });
   const open = (change: Partial<CertificateKit> = {}) => CertificateKeeper.open({ ...kit, ...change }, [[NAME]]);
   const record = async () => (await store.certificates.listCertificates())[0]!;
   /** As another daemon would have stored it. */

@@ -1,34 +1,18 @@
 // Calls to a directory: what it says reaches the caller, once, and within limits.
-import { once } from 'node:events';
 import type { RequestListener } from 'node:http';
-import { createServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
 import { DAY_MS } from '../../src/base/clock.ts';
 import { DirectoryProblem, directoryCalls, TooManyCalls } from '../../src/certificates/directory-calls.ts';
-import { createTestAuthority } from '../support/test-authority.ts';
+import { startHttpsServer } from '../support/https-server.ts';
 
 type Config = Parameters<ReturnType<typeof directoryCalls>>[0];
 
 async function startDirectory(t: Test, answer: RequestListener) {
-  const authority = createTestAuthority();
-  const server = createServer(authority.issue('localhost'), answer).listen(0, '127.0.0.1');
-  t.teardown(() => {
-    server.close();
-    server.closeAllConnections();
-    authority.close();
-  });
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  const { origin, ca } = await startHttpsServer(t, answer);
   const call = (
     options: { root?: string | null; signal?: AbortSignal; url?: string; onTime?: (at: number) => void } = {},
   ) => {
-    const {
-      root = authority.ca,
-      signal = new AbortController().signal,
-      url = `https://localhost:${port}/dir`,
-      onTime = () => {},
-    } = options;
+    const { root = ca, signal = new AbortController().signal, url = `${origin}/dir`, onTime = () => {} } = options;
     return directoryCalls({ root, signal, onTime })({ url, method: 'get', headers: {} } as Config);
   };
   return { call };

@@ -1,53 +1,28 @@
 // A keeper of certificates in this process, with a clock of the test's, and a real directory: pebble, which rejects nonces,
 // reuses proofs, and validates by the test's DNS server.
 import { X509Certificate } from 'node:crypto';
-import path from 'node:path';
 import type { Test } from 'tap';
-import { Vault } from '../../../src/base/vault.ts';
-import type { DirectoryAccount } from '../../../src/certificates/acme-order.ts';
 import { CertificateKeeper, type CertificateKit } from '../../../src/certificates/certificate-keeper.ts';
-import { ChallengeAnswers } from '../../../src/certificates/challenge-answers.ts';
 import { openChallengePort } from '../../../src/certificates/challenge-port.ts';
-import { createLogger } from '../../../src/observe/log.ts';
 import type { CertificateStore } from '../../../src/store/certificates.ts';
-import { openSqliteStore } from '../../../src/store/sqlite/open.ts';
+import { keeperKit } from '../../certificates/keeper-kit.ts';
 import { startDnsServer } from '../../support/dns-server.ts';
 import { findFreePort } from '../../support/free-port.ts';
 import { type PebbleOptions, startPebble } from '../../support/pebble.ts';
-import { testFolder } from '../../support/test-folder.ts';
 
 export const PAIR = ['links.a.test', 'mail.a.test'];
 export const NONE = new AbortController().signal;
 
 export async function startBench(t: Test, pebbleOptions: Partial<PebbleOptions> = {}) {
-  const folder = testFolder(t);
   const dns = await startDnsServer({ records: { 'mail.a.test': { A: ['127.0.0.1'] } } });
   dns.set('links.a.test', 'A', ['127.0.0.1']);
   t.teardown(() => dns.close());
   const httpPort = await findFreePort();
   const pebble = await startPebble(t, { dns, httpPort, ...pebbleOptions });
-  const store = await openSqliteStore({ file: path.join(folder, 'postrider.db') });
-  t.teardown(() => store.close());
-  const answers = new ChallengeAnswers();
+  const account = { url: pebble.directory, root: pebble.root, email: null, binding: null };
+  const { store, answers, kit, lines, time } = await keeperKit(t, account);
   const port = await openChallengePort({ host: '127.0.0.1', port: httpPort, answers, origins: new Map() });
   t.teardown(() => port.close());
-  const lines: string[] = [];
-  const time = { at: Date.now() };
-  const account: DirectoryAccount = { url: pebble.directory, root: pebble.root, email: null, binding: null };
-  const kit: CertificateKit = {
-    store,
-    account,
-    challenge: 'http-01',
-    answers,
-    vault: new Vault([Buffer.alloc(32, 1)]),
-    clock: { now: () => time.at },
-    log: createLogger({ level: 'info', to: { write: (line) => void lines.push(line) } }),
-    random: () => 0.5,
-    portProblem: async () => null,
-    namesWithoutAddress: async () => [],
-    lead: async () => true,
-    keyFolder: folder,
-  };
   const open = (wanted: string[][], change: Partial<CertificateKit> = {}) =>
     CertificateKeeper.open({ ...kit, ...change }, wanted);
   const certificateOf = async (keeper: CertificateKeeper, names: string[]) =>

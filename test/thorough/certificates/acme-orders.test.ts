@@ -1,12 +1,8 @@
 // Orders that are resumed, at a real directory: which are dropped, and which are asked for again.
-import { once } from 'node:events';
-import type { RequestListener } from 'node:http';
-import { createServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
-import t, { type Test } from 'tap';
+import t from 'tap';
 import { DAY_MS, HOUR_MS, MINUTE_MS, toTimestamp } from '../../../src/base/clock.ts';
+import { startHttpsServer } from '../../support/https-server.ts';
 import { pebbleMissing } from '../../support/pebble.ts';
-import { createTestAuthority } from '../../support/test-authority.ts';
 import { until } from '../../support/until.ts';
 import { bound, NONE, PAIR, startBench } from './acme-bench.ts';
 
@@ -96,12 +92,14 @@ t.test('an order that only cannot be asked for is kept', { skip }, async (t) => 
     { status: 400, type: 'malformed', kept: false, waits: 0 },
   ];
   const waiting = [...answers];
-  const { url, ca } = await startElsewhere(t, (_request, response) => {
+  // A server of the directory's that has the order.
+  const { origin, ca } = await startHttpsServer(t, (_request, response) => {
     const { status, type } = waiting.shift()!;
     if (status === 0) return void response.destroy();
     response.writeHead(status, { 'Content-Type': 'application/problem+json', 'Retry-After': String(24 * 3600) });
     response.end(problem(type));
   });
+  const url = `${origin}/order`;
   const id = { directory: pebble.directory, names: NAME };
   await store.certificates.beginCertificateAttempt(id, time.at);
   const key = kit.vault.seal(Buffer.from('x'), `certificate:${NAME}`);
@@ -121,16 +119,3 @@ t.test('an order that only cannot be asked for is kept', { skip }, async (t) => 
   }
   t.same(waiting, [], 'each was asked for');
 });
-
-/** A server of the directory's that has the order. */
-async function startElsewhere(t: Test, answer: RequestListener): Promise<{ url: string; ca: string }> {
-  const authority = createTestAuthority();
-  const server = createServer(authority.issue('localhost'), answer).listen(0, '127.0.0.1');
-  t.teardown(() => {
-    server.close();
-    server.closeAllConnections();
-    authority.close();
-  });
-  await once(server, 'listening');
-  return { url: `https://localhost:${(server.address() as AddressInfo).port}/order`, ca: authority.ca };
-}
