@@ -19,7 +19,7 @@ export interface SigningSpeed {
   other: { way: SigningWay; perSecond: number } | null;
 }
 
-// A busy moment of a neighbour slows one round, so the best one counts.
+// A neighbour on the same core, or on the machine of a virtual one, slows one round, so the best one counts.
 const ROUNDS = 3;
 const ROUND_MS = 100;
 const CHILD_MS = 10_000;
