@@ -96,6 +96,7 @@ t.test('a paused message is called so, with who and why', async (t) => {
     messages: [{ parked: false, paused: { by: 'jo', at: String, reason: 'a wrong price in it' } }],
   });
   const shown = await runHere('queue', 'show', messageId);
+  t.match(shown.stdout, /^tenant: +Sender$/m);
   t.match(shown.stdout, /^parked: +no$/m);
   t.match(shown.stdout, /^paused: +by jo at \S+: a wrong price in it$/m);
   await json('queue', 'resume', messageId);

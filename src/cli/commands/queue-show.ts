@@ -26,7 +26,9 @@ export const queueShow = storeCommand({
   async run({ store, queue }, { id }) {
     const detail = await store.queue.getMessage(id);
     if (!detail) return failed(noMessage(id));
-    const message = await showMessage(store, detail);
+    const { id: messageId, tenant_id, ...rest } = await showMessage(store, detail);
+    const tenant = (await store.tenants.getTenant(tenant_id))?.name ?? null;
+    const message = { id: messageId, tenant_id, tenant, ...rest };
     return done(showDetail(detail, message, await queue.explain.message(detail)));
   },
   render({ attempt_list, waits_for, last_reply, notes, paused, ...rest }) {
@@ -54,7 +56,7 @@ export const queueShow = storeCommand({
 
 function showDetail(
   detail: MessageDetail,
-  message: ShownMessage,
+  message: ShownMessage & { tenant: string | null },
   { group, reasons, until, lastReply, notes }: MessageExplanation,
 ) {
   const { from, subject, source, labels, attemptList } = detail;

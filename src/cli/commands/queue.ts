@@ -44,9 +44,10 @@ export const queueList = storeCommand({
     const isKnown = filter.group === undefined ? null : await explain.isKnownGroup(filter.group);
     const ofGroup = filter.group === undefined ? null : await lanesOfGroup(services, filter.group);
     const lanes = (await services.store.queue.queueSummary()).filter((lane) => fits(lane, filter, ofGroup));
+    const names = await tenantNames(services);
     const shown = [];
     for (const lane of lanes) {
-      shown.push(showLane(lane, await explain.lane(lane)));
+      shown.push(showLane(lane, names.get(lane.tenantId) ?? null, await explain.lane(lane)));
       if (shown.length % EXPLAINED_AT_ONCE === 0) await turn();
     }
     const groups = filter.group === undefined ? explain.groups() : isKnown ? [explain.group(filter.group)] : [];
@@ -76,6 +77,10 @@ export const queueList = storeCommand({
     return [...troubled, waiting, '', renderTable(messages, MESSAGE_COLUMNS, '')].join('\n');
   },
 });
+
+async function tenantNames({ store }: OperatorServices): Promise<Map<string, string>> {
+  return new Map((await store.tenants.listTenants()).map(({ id, name }) => [id, name]));
+}
 
 function fits(lane: QueueLane, { tenant, domain }: Filter, ofGroup: Set<number> | null): boolean {
   if (ofGroup && !ofGroup.has(lane.lane)) return false;
@@ -110,10 +115,12 @@ async function messagesOf({ store }: OperatorServices, lanes: QueueLane[], limit
 
 function showLane(
   lane: QueueLane,
+  tenant: string | null,
   { group, reasons, until }: Awaited<ReturnType<OperatorServices['queue']['explain']['lane']>>,
 ) {
   return {
     tenant_id: lane.tenantId,
+    tenant,
     domain: lane.domain,
     group,
     waiting: lane.waiting,
@@ -171,7 +178,7 @@ const LANE_COLUMNS: Column<ReturnType<typeof showLane>>[] = [
   { title: 'WAITING', value: (lane) => lane.waiting },
   { title: 'DOMAIN', value: (lane) => lane.domain },
   { title: 'GROUP', value: (lane) => lane.group },
-  { title: 'TENANT', value: (lane) => lane.tenant_id },
+  { title: 'TENANT', value: (lane) => lane.tenant ?? lane.tenant_id },
   { title: 'NEXT ATTEMPT', value: (lane) => lane.next_attempt_at },
   { title: 'WHY', value: (lane) => lane.reasons.map(({ code }) => code).join(', ') || null },
 ];

@@ -28,7 +28,7 @@ t.test('a group is paused, over a restart too, and goes on when it is resumed', 
   });
   t.match(await postrider.json('queue', 'list'), {
     groups: [{ group: GROUP, lanes_in_line: 1, reasons: [{ code: 'group_paused' }] }],
-    lanes: [{ group: GROUP, waiting: 1, reasons: [{ code: 'group_paused' }] }],
+    lanes: [{ group: GROUP, tenant: 'Acme', waiting: 1, reasons: [{ code: 'group_paused' }] }],
   });
   await daemon.stop();
 
