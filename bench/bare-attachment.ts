@@ -2,7 +2,7 @@
 // each message anew, on as many connections as the daemon may have.
 import { connect, type Socket } from 'node:net';
 import Database from 'better-sqlite3';
-import { base64LinesLength, writeBase64Lines } from '../src/protocol/mail/base64-lines.ts';
+import { base64LinesLength, writeBase64Lines } from '../src/protocol/mail/compose/base64-lines.ts';
 import { monotonicMs } from './monotonic.ts';
 import { answerParent } from './processes.ts';
 

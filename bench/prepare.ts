@@ -9,7 +9,7 @@ import { parseArgs } from 'node:util';
 import { IdSource } from '../src/base/ids.ts';
 import { Vault } from '../src/base/vault.ts';
 import { createPrepare, type Prepare } from '../src/delivery/courier/prepare.ts';
-import { createDkimKeyPair } from '../src/protocol/mail/dkim-key.ts';
+import { createDkimKeyPair } from '../src/protocol/mail/dkim/dkim-key.ts';
 import { openSqliteStore } from '../src/store/sqlite/open.ts';
 import { openContentReader } from '../src/store/sqlite/reading/courier-reads.ts';
 import type { Store } from '../src/store/store.ts';

@@ -1,7 +1,7 @@
 // A process that brings delivery reports to the inbound listener, one for each of a list of return
 // paths. As large senders do it: several connections, and MAIL, RCPT and DATA in one write.
 import { connect, type Socket } from 'node:net';
-import { composeDsn } from '../src/protocol/mail/dsn.ts';
+import { composeDsn } from '../src/protocol/mail/reports/dsn.ts';
 import { monotonicMs } from './monotonic.ts';
 import { answerParent } from './processes.ts';
 

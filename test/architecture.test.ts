@@ -67,14 +67,14 @@ t.test('the rules catch offenders', async (t) => {
     'environment and exit only where the process is run',
     {
       'src/api/a.ts': '// process.env\nconst a = "process.env";\nprocess.exit(1);\nf(process.env.HOME);',
-      'src/http/a.ts': "process.env.UWS_HTTP_MAX_HEADERS_SIZE = '1';\nprocess.env.UWS = '1';",
+      'src/http/engines/a.ts': "process.env.UWS_HTTP_MAX_HEADERS_SIZE = '1';\nprocess.env.UWS = '1';",
       'src/cli/commands/a.ts': 'process.exit(1)',
       'src/main.ts': 'process.exit(1)',
     },
     [
       'src/api/a.ts:3: process.exit outside main, cli, config; take the value as a parameter',
       'src/api/a.ts:4: process.env outside main, cli, config; take the value as a parameter',
-      'src/http/a.ts:2: process.env outside main, cli, config; take the value as a parameter',
+      'src/http/engines/a.ts:2: process.env outside main, cli, config; take the value as a parameter',
     ],
   );
   offence('no module state', { 'src/api/a.ts': 'const a = 1;\nexport let seen = 0;\nf(() => {\n  let b = 1;\n});' }, [

@@ -43,7 +43,7 @@ export type Owner = Part | typeof CALLER;
  */
 export const OWNERS: Readonly<Record<string, Owner>> = {
   'src/base/': CALLER,
-  'src/base/worker-host.ts': 'crossing threads',
+  'src/threads/worker-host.ts': 'crossing threads',
   'src/threads/': 'crossing threads',
   'src/observe/': 'log',
 
@@ -53,7 +53,7 @@ export const OWNERS: Readonly<Record<string, Owner>> = {
   'src/public/': 'HTTP',
 
   'src/api/': 'check',
-  'src/api/body-pool.ts': 'crossing threads',
+  'src/api/body/body-pool.ts': 'crossing threads',
   'src/api/answer.ts': 'HTTP',
   'src/submission/': 'check',
   'src/tenants/': 'check',
@@ -62,11 +62,11 @@ export const OWNERS: Readonly<Record<string, Owner>> = {
 
   // Pure formats, which many parts use.
   'src/protocol/mail/': CALLER,
-  'src/protocol/mail/dkim.ts': 'sign',
-  'src/protocol/mail/dkim.ts hashBody': 'hash',
-  'src/protocol/mail/dkim.ts fieldsByName': 'hash',
-  'src/protocol/mail/dkim.ts coverFields': 'hash',
-  'src/protocol/mail/dkim-canonical.ts': 'hash',
+  'src/protocol/mail/dkim/dkim.ts': 'sign',
+  'src/protocol/mail/dkim/dkim.ts hashBody': 'hash',
+  'src/protocol/mail/dkim/dkim.ts fieldsByName': 'hash',
+  'src/protocol/mail/dkim/dkim.ts coverFields': 'hash',
+  'src/protocol/mail/dkim/dkim-canonical.ts': 'hash',
   'src/protocol/dns/': 'schedule',
   'src/protocol/smtp/': 'SMTP',
   'src/events/': CALLER,

@@ -3,8 +3,8 @@
 import fs from 'node:fs';
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
 import { type Refusal, refuse } from '../base/refusals.ts';
-import { nearest } from '../base/suggest.ts';
-import type { ShapeName } from './body-job.ts';
+import { nearest } from '../base/text/suggest.ts';
+import type { ShapeName } from './body/body-job.ts';
 import type { BodyForm, JsonObject } from './json-body.ts';
 
 /** The object, free of nulls, or why it is refused. */

@@ -2,9 +2,9 @@
 // object at the top. What its fields may be is told by body-shape.ts. The one field that may be
 // of any size stays text.
 
-import { type Span, scanJson } from '../base/json-scan.ts';
-import { JsonText } from '../base/json-text.ts';
 import { type Refusal, refuse } from '../base/refusals.ts';
+import { type Span, scanJson } from '../base/text/json-scan.ts';
+import { JsonText } from '../base/text/json-text.ts';
 import type { BodyResult, BodyRoom, HttpRequest } from '../http/http.ts';
 
 /** The specification's 5 MiB for every call. */

@@ -17,8 +17,8 @@ import type { KeyLookups } from '../tenants/api-keys.ts';
 import { actOfKey } from '../tenants/audit-log.ts';
 import { type Answer, type RefusalWriter, type ReplyHeaders, refusalReply, toReply } from './answer.ts';
 import { type Caller, findCaller, readBearerToken, refuseInactive, refuseScope } from './authorization.ts';
-import { BodyBudget, type BodyShare } from './body-budget.ts';
-import { type BodyReader, SMALL_BODY_BYTES } from './body-pool.ts';
+import { BodyBudget, type BodyShare } from './body/body-budget.ts';
+import { type BodyReader, SMALL_BODY_BYTES } from './body/body-pool.ts';
 import type { ApiCall, EarlyCall, Endpoint } from './endpoint.ts';
 import { BODY_LIMIT_BYTES, readBytes, refuseMediaType } from './json-body.ts';
 

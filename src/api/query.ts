@@ -1,6 +1,6 @@
 // Query parameters of reading endpoints: each known, each given once. An empty one counts as absent, like null in a body.
 import { type Refusal, refuse } from '../base/refusals.ts';
-import { parseMomentOrDay } from '../base/rfc3339.ts';
+import { parseMomentOrDay } from '../base/text/rfc3339.ts';
 import type { Tag } from '../store/submissions.ts';
 import { parseTag } from '../submission/labels.ts';
 

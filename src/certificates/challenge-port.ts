@@ -4,7 +4,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { SECOND_MS } from '../base/clock.ts';
-import { listenFault } from '../base/system-words.ts';
+import { listenFault } from '../base/text/system-words.ts';
 import type { ChallengeAnswers } from './challenge-answers.ts';
 
 export interface ChallengePortOptions {

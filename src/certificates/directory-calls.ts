@@ -7,7 +7,7 @@ import { rootCertificates } from 'node:tls';
 import type { axios } from 'acme-client';
 import { SECOND_MS } from '../base/clock.ts';
 import { describeError, Fault } from '../base/errors.ts';
-import { readRetryAfter } from '../base/retry-after.ts';
+import { readRetryAfter } from '../base/text/retry-after.ts';
 import { MAX_RETRY_AFTER_MS } from './next-attempt.ts';
 
 export interface DirectoryCalls {

@@ -6,7 +6,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { Fault } from '../base/errors.ts';
-import { systemTrouble } from '../base/system-words.ts';
+import { systemTrouble } from '../base/text/system-words.ts';
 import type { TlsFiles, TlsPair, TlsSource } from '../http/tls-files.ts';
 
 const PREFIX = 'tls-key-';

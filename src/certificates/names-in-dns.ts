@@ -1,7 +1,7 @@
 // Which names can't be proven yet, because DNS has no address for them. Looked at before each attempt: directories count
 // those that fail, and the pauses between them would outlast the moment in which the record is published.
-import type { DnsResult } from '../protocol/dns/dns-result.ts';
-import type { Resolver } from '../protocol/dns/resolver.ts';
+import type { DnsResult } from '../protocol/dns/lookup/dns-result.ts';
+import type { Resolver } from '../protocol/dns/lookup/resolver.ts';
 
 type Addresses = Pick<Resolver, 'a' | 'aaaa'>;
 

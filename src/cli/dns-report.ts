@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { atStep } from '../base/backoff.ts';
 import { SECOND_MS } from '../base/clock.ts';
-import { counted } from '../base/counted.ts';
+import { counted } from '../base/text/counted.ts';
 import type { CheckedRecord } from '../domains/check-needed.ts';
 import type { DnsNeeds, NeededRecord } from '../domains/needed-records.ts';
 import type { RecordState } from '../domains/record-state.ts';

@@ -2,7 +2,7 @@
 // wrong with it; the same reading is done again where a command arrives over the control socket.
 import { isUuid } from '../base/ids.ts';
 import { normaliseAddress } from '../base/ip-address.ts';
-import { parseAddress, policyRefusal, suppressionKey } from '../protocol/mail/address.ts';
+import { parseAddress, policyRefusal, suppressionKey } from '../protocol/mail/addresses/address.ts';
 import { parseBoundDomain } from '../tenants/api-keys.ts';
 import { nameProblem } from '../tenants/refused.ts';
 

@@ -1,7 +1,7 @@
 // From argv to a command and its values. Stricter than parseArgs itself, whose tokens it reads:
 // nothing is given twice, and every refusal names the argument.
 import { parseArgs } from 'node:util';
-import { nearest } from '../base/suggest.ts';
+import { nearest } from '../base/text/suggest.ts';
 import type { Command } from './command.ts';
 import type { Option } from './option.ts';
 

@@ -1,6 +1,6 @@
 // The one list of commands, in the order of the help. A command exists when it is listed here.
 // Each is loaded when it is asked for, so that a command costs what it needs and not what the others need.
-import type { RunCommand } from '../operator/control-server.ts';
+import type { RunCommand } from '../operator/control/control-server.ts';
 import type { Command } from './command.ts';
 
 /** Named as they are typed; a test compares with the name that the command gives itself. */

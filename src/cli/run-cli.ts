@@ -2,7 +2,7 @@
 // and says what came of it. 0: done; 1: failed; 2: wrong usage.
 // Results go to standard output, everything else to standard error.
 import { Fault } from '../base/errors.ts';
-import { systemTrouble } from '../base/system-words.ts';
+import { systemTrouble } from '../base/text/system-words.ts';
 import type { ConfigError, LoadedConfig, LoadOptions } from '../config/load.ts';
 import { type Answer, failed } from '../operator/answer.ts';
 import type { Command, LocalContext, Terminal } from './command.ts';

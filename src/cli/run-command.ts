@@ -1,6 +1,6 @@
 // Carries out a store command with the services at hand: in the daemon or beside none.
 // Whatever is thrown becomes a failure with a message that an operator can use.
-import { systemTrouble } from '../base/system-words.ts';
+import { systemTrouble } from '../base/text/system-words.ts';
 import { type Answer, failed } from '../operator/answer.ts';
 import type { OperatorServices } from '../operator/operator-services.ts';
 import { findTenant } from '../tenants/find-tenant.ts';

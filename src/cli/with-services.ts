@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../base/clock.ts';
 import type { Config } from '../config/keys.ts';
 import { type Answer, failed } from '../operator/answer.ts';
-import { askDaemon } from '../operator/control-client.ts';
+import { askDaemon } from '../operator/control/control-client.ts';
 import { type DataFolder, databaseProblem, dataFolder } from '../operator/data-folder.ts';
 import type { StoreCommand } from './command.ts';
 import type { RawArguments } from './parse-arguments.ts';

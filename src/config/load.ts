@@ -5,8 +5,8 @@ import { accessSync, constants, existsSync, readFileSync, statSync } from 'node:
 import { isIP } from 'node:net';
 import path from 'node:path';
 import { describeError } from '../base/errors.ts';
-import { nearest } from '../base/suggest.ts';
-import { systemWords } from '../base/system-words.ts';
+import { nearest } from '../base/text/suggest.ts';
+import { systemWords } from '../base/text/system-words.ts';
 import { ALL_KEYS, type Config, type KeyName, type NamedKey } from './keys.ts';
 import { readConfigFile } from './read-config-file.ts';
 import { newNameOf } from './renamed-keys.ts';

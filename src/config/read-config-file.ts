@@ -3,8 +3,8 @@
 import { readFileSync } from 'node:fs';
 import { parse, TomlError } from 'smol-toml';
 import { describeError } from '../base/errors.ts';
-import { nearest } from '../base/suggest.ts';
-import { systemWords } from '../base/system-words.ts';
+import { nearest } from '../base/text/suggest.ts';
+import { systemWords } from '../base/text/system-words.ts';
 import { ALL_KEYS } from './keys.ts';
 import { newNameOf } from './renamed-keys.ts';
 

@@ -11,13 +11,13 @@ import { createDomains, type Domains, type DomainsOptions, hasPassed } from '../
 import type { ServiceIdentity } from '../domains/service-identity.ts';
 import type { HttpServer } from '../http/http.ts';
 import type { Inbound } from '../inbound/inbound.ts';
-import { type ControlServerOptions, type RunCommand, startControlServer } from '../operator/control-server.ts';
+import { type ControlServerOptions, type RunCommand, startControlServer } from '../operator/control/control-server.ts';
 import { domainSettings } from '../operator/domain-settings.ts';
 import type { DaemonView } from '../operator/operator-services.ts';
 import { liveQueueControl } from '../operator/queue-control.ts';
 import type { CapturedMails } from '../portal/captured-mails.ts';
-import { type Authority, createAuthority } from '../protocol/dns/authority.ts';
-import { createResolver } from '../protocol/dns/resolver.ts';
+import { type Authority, createAuthority } from '../protocol/dns/lookup/authority.ts';
+import { createResolver } from '../protocol/dns/lookup/resolver.ts';
 import { createSecondLooks } from '../protocol/dns/second-look.ts';
 import type { Store } from '../store/store.ts';
 import type { LaneNotice } from '../store/submissions.ts';

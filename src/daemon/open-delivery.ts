@@ -7,7 +7,7 @@ import { type Delivery, type DeliveryKit, startDelivery } from '../delivery/deli
 import type { EndWatch } from '../delivery/outcome/doubted-bounce.ts';
 import { SharedLimits } from '../delivery/shaping/shared-limits.ts';
 import { shapingSettings } from '../operator/shaping-settings.ts';
-import { createResolver } from '../protocol/dns/resolver.ts';
+import { createResolver } from '../protocol/dns/lookup/resolver.ts';
 import { type RunningWebhooks, startWebhooks, type WebhooksKit } from '../webhooks/start-webhooks.ts';
 import type { Foundation } from './open-foundation.ts';
 import { attemptObserver } from './open-metrics.ts';

@@ -4,7 +4,6 @@
 import { type Clock, systemClock } from '../base/clock.ts';
 import type { ClosingStack } from '../base/closing-stack.ts';
 import { describeError } from '../base/errors.ts';
-import { tuneHeaps } from '../base/heaps.ts';
 import { IdSource } from '../base/ids.ts';
 import { RateLimiter, type Rates } from '../base/rate-limiter.ts';
 import { Vault } from '../base/vault.ts';
@@ -21,9 +20,9 @@ import { Intake } from '../observe/intake.ts';
 import { createLogger, type Logger, type LogSink } from '../observe/log.ts';
 import { Metrics } from '../observe/metrics.ts';
 import type { MailTraces } from '../observe/traces/mail-traces.ts';
+import { backUpBeforeUpgrade } from '../operator/copies/upgrade-backup.ts';
 import { type DataFolder, dataFolder, makeDataFolder } from '../operator/data-folder.ts';
 import { loadMasterKeys, secretsInUse } from '../operator/master-key.ts';
-import { backUpBeforeUpgrade } from '../operator/upgrade-backup.ts';
 import type { StoreAddress } from '../store/address.ts';
 import { openDaemonStore, openPortalReads } from '../store/opening/open-store.ts';
 import type { Ownership } from '../store/ownership.ts';
@@ -33,6 +32,7 @@ import { refuseEmptiedDatabase } from '../store/sqlite/engine/emptied-database.t
 import type { Store } from '../store/store.ts';
 import { KeyUses } from '../tenants/key-uses.ts';
 import { SharedRates } from '../tenants/shared-rates.ts';
+import { tuneHeaps } from '../threads/heaps.ts';
 import { makeRoom } from '../upkeep/make-room.ts';
 import { awaitDatabase } from './await-database.ts';
 import type { Lead } from './lead-timers.ts';

@@ -1,12 +1,12 @@
 // Everything served over HTTP: the API, the public pages, the links in mails, the portal; and what only these need. A
 // part of the wiring list in daemon.ts.
-import { BodyPool } from '../api/body-pool.ts';
+import { BodyPool } from '../api/body/body-pool.ts';
 import { createApi } from '../api/create-api.ts';
 import type { ClosingStack } from '../base/closing-stack.ts';
-import { listenFault } from '../base/system-words.ts';
+import { listenFault } from '../base/text/system-words.ts';
 import type { Config } from '../config/keys.ts';
+import { startHttp } from '../http/engines/start-http.ts';
 import type { HttpHandler, HttpOptions, HttpServer } from '../http/http.ts';
-import { startHttp } from '../http/start-http.ts';
 import type { TlsSource } from '../http/tls-files.ts';
 import { HitRecorder } from '../links/hit-recorder.ts';
 import { linkPages } from '../links/pages/link-pages.ts';

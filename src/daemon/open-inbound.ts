@@ -10,7 +10,7 @@ import { type Inbound, startInbound } from '../inbound/inbound.ts';
 import type { Recorded } from '../inbound/mail-work.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import { reviewLimitsOf } from '../operator/review-limits.ts';
-import type { Resolver } from '../protocol/dns/resolver.ts';
+import type { Resolver } from '../protocol/dns/lookup/resolver.ts';
 import { LISTENER_GRACE_SHARE } from '../smtp-listener/open-sessions.ts';
 import type { LaneNotice } from '../store/submissions.ts';
 import { createServiceMail, notifyByMail, type SendServiceMail } from '../submission/service-mail.ts';

@@ -34,7 +34,7 @@ import type { LimitsShown } from '../portal/settings/settings-services.ts';
 import { suppressionPages } from '../portal/suppressions/suppression-pages.ts';
 import { templatePages } from '../portal/templates/template-pages.ts';
 import { webhookPages } from '../portal/webhooks/webhook-pages.ts';
-import { readReturnPath } from '../protocol/mail/return-path.ts';
+import { readReturnPath } from '../protocol/mail/addresses/return-path.ts';
 import type { Visitor } from '../store/accounts.ts';
 import type { Scheduling } from '../submission/schedule.ts';
 import type { notifyByMail } from '../submission/service-mail.ts';

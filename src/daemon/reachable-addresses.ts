@@ -3,8 +3,8 @@
 import type { Clock } from '../base/clock.ts';
 import type { Config } from '../config/keys.ts';
 import { sourcePool } from '../config/source-address.ts';
-import { type AddressPolicy, createAddressPolicy } from '../protocol/dns/address-policy.ts';
-import { createOwnAddresses, NO_OWN_ADDRESSES } from '../protocol/dns/own-addresses.ts';
+import { type AddressPolicy, createAddressPolicy } from '../protocol/dns/addresses/address-policy.ts';
+import { createOwnAddresses, NO_OWN_ADDRESSES } from '../protocol/dns/addresses/own-addresses.ts';
 import { type TargetPolicy, targetPolicy } from '../webhooks/target.ts';
 
 export interface ReachableAddresses {

@@ -1,9 +1,9 @@
 // DNS blocklists (RFC 5782): whether one of our addresses is listed. Each list's test entries are
 // queried first: many lists don't answer shared resolvers, and no answer would look like "not listed".
 import type { OwnAddress } from '../domains/needed-records.ts';
-import type { DnsResult } from '../protocol/dns/dns-result.ts';
-import { isPublicAddress } from '../protocol/dns/private-address.ts';
-import { reverseName } from '../protocol/dns/resolver.ts';
+import { isPublicAddress } from '../protocol/dns/addresses/private-address.ts';
+import type { DnsResult } from '../protocol/dns/lookup/dns-result.ts';
+import { reverseName } from '../protocol/dns/lookup/resolver.ts';
 import type { DoctorKit } from './doctor-settings.ts';
 import { type Finding, fine, warning, wrong } from './finding.ts';
 

@@ -2,8 +2,8 @@
 // parameters, so that every decision can be tested without a network.
 import type { OwnAddress } from '../domains/needed-records.ts';
 import type { SigningSpeed, SigningWay } from '../observe/signing-speed.ts';
-import type { AddressPolicy } from '../protocol/dns/address-policy.ts';
-import type { Resolver } from '../protocol/dns/resolver.ts';
+import type { AddressPolicy } from '../protocol/dns/addresses/address-policy.ts';
+import type { Resolver } from '../protocol/dns/lookup/resolver.ts';
 import type { Dialler } from '../protocol/smtp/dial.ts';
 import type { ServerAnswer } from './server.ts';
 

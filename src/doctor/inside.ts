@@ -1,6 +1,6 @@
 // The database file, the master key's file, and the running daemon with its intake and timers.
 import { MINUTE_MS, SECOND_MS } from '../base/clock.ts';
-import { counted } from '../base/counted.ts';
+import { counted } from '../base/text/counted.ts';
 import type { DaemonAnswer, DaemonFacts, DatabaseFacts, KeyFileFacts, TimerFacts } from './doctor-settings.ts';
 import { type Finding, fine, warning, wrong } from './finding.ts';
 

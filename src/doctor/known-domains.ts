@@ -1,7 +1,7 @@
 // Whether the DNS servers resolve domains that are known to exist: a server that denies them delays mail to
 // them. Each server is queried separately, because fail-over to the next would hide a wrong answer.
-import type { DnsResult } from '../protocol/dns/dns-result.ts';
-import type { MxRecord } from '../protocol/dns/wire.ts';
+import type { DnsResult } from '../protocol/dns/lookup/dns-result.ts';
+import type { MxRecord } from '../protocol/dns/lookup/wire.ts';
 import type { DoctorKit } from './doctor-settings.ts';
 import { type Finding, fine, warning, wrong } from './finding.ts';
 

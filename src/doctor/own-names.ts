@@ -2,9 +2,9 @@
 // (RFC 1912 section 2.1, RFC 5321 section 4.1.4).
 import { isIP } from 'node:net';
 import { addressRecord, type OwnAddress, reverseRecord } from '../domains/needed-records.ts';
-import type { DnsResult } from '../protocol/dns/dns-result.ts';
+import { isPublicAddress } from '../protocol/dns/addresses/private-address.ts';
+import type { DnsResult } from '../protocol/dns/lookup/dns-result.ts';
 import { checkOwnName, type OwnName } from '../protocol/dns/own-name.ts';
-import { isPublicAddress } from '../protocol/dns/private-address.ts';
 import type { DoctorKit } from './doctor-settings.ts';
 import { type Finding, fine, publish, warning, wrong } from './finding.ts';
 

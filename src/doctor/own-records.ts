@@ -10,9 +10,9 @@ import {
   judgeOwnSpf,
   type SpfAnswer,
 } from '../domains/service-checks.ts';
-import type { DnsResult } from '../protocol/dns/dns-result.ts';
+import type { DnsResult } from '../protocol/dns/lookup/dns-result.ts';
 import { findMailRoute, type MailRoute } from '../protocol/dns/mail-route.ts';
-import { spfOfAddress } from '../protocol/dns/spf-of-address.ts';
+import { spfOfAddress } from '../protocol/dns/published/spf-of-address.ts';
 import type { DoctorKit, DoctorSettings, StoredFacts } from './doctor-settings.ts';
 import { type Finding, fine, publish, publishBeside, type Remedy, warning, wrong } from './finding.ts';
 import { spfRemedy } from './spf-remedy.ts';

@@ -2,8 +2,8 @@
 import { extendedSpf, MAX_SPF_BYTES } from '../domains/extended-spf.ts';
 import { spfRecord, spfTerm } from '../domains/needed-records.ts';
 import type { SpfAnswer } from '../domains/service-checks.ts';
-import type { DnsResult } from '../protocol/dns/dns-result.ts';
-import { isSpfRecord, parseSpfRecord } from '../protocol/dns/spf-record.ts';
+import type { DnsResult } from '../protocol/dns/lookup/dns-result.ts';
+import { isSpfRecord, parseSpfRecord } from '../protocol/dns/published/spf-record.ts';
 import { publish, type Remedy } from './finding.ts';
 
 export function spfRemedy(domain: string, record: DnsResult<string>, asked: readonly SpfAnswer[]): Remedy {

@@ -1,10 +1,10 @@
 // Looks up the needed records at the zones' own name servers, past every cache, so that a record counts as soon as it
 // is published, and says of each whether it is right.
-import type { DnsResult } from '../protocol/dns/dns-result.ts';
+import type { DnsResult } from '../protocol/dns/lookup/dns-result.ts';
+import type { Resolver } from '../protocol/dns/lookup/resolver.ts';
 import { checkOwnName } from '../protocol/dns/own-name.ts';
-import type { Resolver } from '../protocol/dns/resolver.ts';
-import { spfOfAddress } from '../protocol/dns/spf-of-address.ts';
-import { isSpfRecord } from '../protocol/dns/spf-record.ts';
+import { spfOfAddress } from '../protocol/dns/published/spf-of-address.ts';
+import { isSpfRecord } from '../protocol/dns/published/spf-record.ts';
 import type { DomainCheck } from '../store/domains.ts';
 import { checkDmarc, checkDomainRecords, MAX_FOUND_CHARS, type TxtLookups } from './checks.ts';
 import { extendedSpf } from './extended-spf.ts';

@@ -1,10 +1,10 @@
 // The DNS records of a sending domain: what its owner publishes, and how published records are judged. DKIM decides
 // whether the domain is verified; SPF and DMARC are advice. Callers decide about the domain's state.
 import { SECOND_MS } from '../base/clock.ts';
-import { checkDkimRecord, countPieces, type DkimVerdict } from '../protocol/dns/dkim-record.ts';
-import { dmarcNames, dmarcProblem, isMeantAsDmarc } from '../protocol/dns/dmarc-record.ts';
-import type { DnsResult } from '../protocol/dns/dns-result.ts';
-import { isSpfRecord, parseSpfRecord, searchInclude } from '../protocol/dns/spf-record.ts';
+import type { DnsResult } from '../protocol/dns/lookup/dns-result.ts';
+import { checkDkimRecord, countPieces, type DkimVerdict } from '../protocol/dns/published/dkim-record.ts';
+import { dmarcNames, dmarcProblem, isMeantAsDmarc } from '../protocol/dns/published/dmarc-record.ts';
+import { isSpfRecord, parseSpfRecord, searchInclude } from '../protocol/dns/published/spf-record.ts';
 import type { CheckReason, DomainCheck } from '../store/domains.ts';
 import { likelyZone, relativeHost } from './host-names.ts';
 

@@ -1,6 +1,6 @@
 // The difference between an expected record and a published one, in words for the person who entered it: mistakes that
 // DNS providers' forms invite. A pure function of the check; the check itself says what to do.
-import { countPieces, parseTagList } from '../protocol/dns/dkim-record.ts';
+import { countPieces, parseTagList } from '../protocol/dns/published/dkim-record.ts';
 import type { DomainCheck } from '../store/domains.ts';
 import { TXT_STRING_MAX_OCTETS } from './txt-strings.ts';
 

@@ -1,6 +1,6 @@
 // What may be registered as a sending domain, and with which DKIM selector: syntax only (RFC 5321 section 4.1.2 for
 // the name, RFC 6376 section 3.1 for the selector).
-import { parseDomain } from '../protocol/mail/domain.ts';
+import { parseDomain } from '../protocol/mail/addresses/domain.ts';
 
 /** The service's two-letter prefix, which the specification requires in default selectors. */
 const SELECTOR_PREFIX = 'pr';

@@ -5,7 +5,7 @@ import { type Clock, MINUTE_MS } from '../base/clock.ts';
 import type { IdSource } from '../base/ids.ts';
 import { isRefusal, type Refusal, refuse } from '../base/refusals.ts';
 import type { Vault } from '../base/vault.ts';
-import { createDkimKeyPair, type DkimKeyPair } from '../protocol/mail/dkim-key.ts';
+import { createDkimKeyPair, type DkimKeyPair } from '../protocol/mail/dkim/dkim-key.ts';
 import type { Domain, DomainCheck, DomainChecks, DomainVerdict } from '../store/domains.ts';
 import type { Store } from '../store/store.ts';
 import type { ApiKey } from '../store/tenants.ts';

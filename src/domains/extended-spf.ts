@@ -1,6 +1,6 @@
 // The SPF record (RFC 7208) that authorizes us beside what is published already: other machines of the service, and other
 // services of a tenant, are in it, so nothing that works is taken out.
-import { isSpfRecord, parseSpfRecord } from '../protocol/dns/spf-record.ts';
+import { isSpfRecord, parseSpfRecord } from '../protocol/dns/published/spf-record.ts';
 
 /** With more, an answer may not fit into 512 bytes, which some receivers don't read (RFC 7208 section 3.4). */
 export const MAX_SPF_BYTES = 450;

@@ -3,7 +3,7 @@
 // reports for inbound mail, which the service does not offer, and an address of the return paths' domain, which its MX
 // makes needless.
 import { isIP } from 'node:net';
-import { reverseName } from '../protocol/dns/resolver.ts';
+import { reverseName } from '../protocol/dns/lookup/resolver.ts';
 import { type DomainFacts, recordsToPublish, type ServiceNames } from './checks.ts';
 import { likelyZone } from './host-names.ts';
 

@@ -1,9 +1,10 @@
 // How the service's own records are judged: pure functions of what DNS says, shared by the doctor, which asks the
 // configured resolvers, and by `postrider dns --check`, which asks the zones' own name servers.
-import { checkDkimRecord, countPieces } from '../protocol/dns/dkim-record.ts';
-import type { DnsResult } from '../protocol/dns/dns-result.ts';
-import type { SpfResult } from '../protocol/dns/spf-of-address.ts';
-import { isSpfRecord, parseSpfRecord } from '../protocol/dns/spf-record.ts';
+
+import type { DnsResult } from '../protocol/dns/lookup/dns-result.ts';
+import { checkDkimRecord, countPieces } from '../protocol/dns/published/dkim-record.ts';
+import type { SpfResult } from '../protocol/dns/published/spf-of-address.ts';
+import { isSpfRecord, parseSpfRecord } from '../protocol/dns/published/spf-record.ts';
 import type { RecordVerdict } from './record-state.ts';
 
 /** For each of our addresses, as receivers evaluate SPF. */

@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import type { Clock } from '../base/clock.ts';
 import { Fault } from '../base/errors.ts';
 import type { Vault } from '../base/vault.ts';
-import { createDkimKeyPair } from '../protocol/mail/dkim-key.ts';
+import { createDkimKeyPair } from '../protocol/mail/dkim/dkim-key.ts';
 import type { KeyPurpose, PlatformKey } from '../store/platform-keys.ts';
 import type { Store } from '../store/store.ts';
 

@@ -1,8 +1,8 @@
 // Records as lines for a zone file (RFC 1035 section 5.1), which many DNS providers can import. Records that exist
 // already, or would be a second one where only one is allowed, are comments: an import is always safe.
 
-import { isMeantAsDmarc } from '../protocol/dns/dmarc-record.ts';
-import { isSpfRecord } from '../protocol/dns/spf-record.ts';
+import { isMeantAsDmarc } from '../protocol/dns/published/dmarc-record.ts';
+import { isSpfRecord } from '../protocol/dns/published/spf-record.ts';
 import type { DomainCheck } from '../store/domains.ts';
 import type { DnsRecordToPublish } from './checks.ts';
 import type { NeededRecord, PlainRecord, RecordType } from './needed-records.ts';

@@ -4,7 +4,7 @@
 import { type Clock, steadyClock } from '../base/clock.ts';
 import { FairQueue } from '../base/fair-queue.ts';
 import { fullAfter, type TokenBucket, tokenWaitMs } from '../base/token-bucket.ts';
-import { organizationalDomain } from '../protocol/dns/dmarc-record.ts';
+import { organizationalDomain } from '../protocol/dns/published/dmarc-record.ts';
 
 export interface ZoneTurnsKit {
   clock: Clock;

@@ -2,7 +2,7 @@
 // the rest of the response.
 import { STATUS_CODES } from 'node:http';
 import { Fault } from '../base/errors.ts';
-import { KERNEL_ANSWERS, type KernelAnswerCode } from './engine-limits.ts';
+import { KERNEL_ANSWERS, type KernelAnswerCode } from './engines/engine-limits.ts';
 import type { HttpReply } from './http.ts';
 
 export interface WireReply {

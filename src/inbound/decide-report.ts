@@ -2,7 +2,7 @@
 // of its return path; the recipients that it names are for display.
 import type { BounceType } from '../base/outcome.ts';
 import type { JudgedRecipient } from '../classify/judge-report.ts';
-import { aliasKeyOf } from '../protocol/mail/address.ts';
+import { aliasKeyOf } from '../protocol/mail/addresses/address.ts';
 import type { ReportedMessage } from '../store/inbound.ts';
 import { ENDED_STATES } from '../store/queue.ts';
 

@@ -2,7 +2,7 @@
 // per report. A report whose days are impossible is refused.
 
 import { DAY_MS } from '../base/clock.ts';
-import type { DmarcReport } from '../protocol/mail/dmarc-report.ts';
+import type { DmarcReport } from '../protocol/mail/reports/dmarc-report.ts';
 import { addDmarcRow, type FoldedRows, foldDmarcRows } from '../store/fold-dmarc-rows.ts';
 import type { DmarcReportRow } from '../store/inbound.ts';
 import type { StoreVerbs } from '../store/store.ts';

@@ -1,10 +1,11 @@
 // The proven sender of a mail with a report: the domain of its From field, if a DKIM signature (RFC 6376) or SPF
 // (RFC 7208) of an aligned domain proves it, as in DMARC (RFC 7489 section 3.1, relaxed). It doesn't prove that
 // the reporter knows anything about the reported domain.
-import { organizationalDomain } from '../protocol/dns/dmarc-record.ts';
-import type { Resolver } from '../protocol/dns/resolver.ts';
-import { spfOfAddress } from '../protocol/dns/spf-of-address.ts';
-import { parseAddress } from '../protocol/mail/address.ts';
+
+import type { Resolver } from '../protocol/dns/lookup/resolver.ts';
+import { organizationalDomain } from '../protocol/dns/published/dmarc-record.ts';
+import { spfOfAddress } from '../protocol/dns/published/spf-of-address.ts';
+import { parseAddress } from '../protocol/mail/addresses/address.ts';
 import { addressesIn } from '../protocol/mail/inbound/addresses-in-text.ts';
 import { readHeaderBlock } from '../protocol/mail/inbound/header-block.ts';
 import type { NewInboundMail } from '../store/inbound.ts';

@@ -4,16 +4,16 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Fault } from '../base/errors.ts';
-import { organizationalDomain } from '../protocol/dns/dmarc-record.ts';
-import { type DmarcReading, type DmarcReport, scanDmarcReport } from '../protocol/mail/dmarc-report.ts';
+import { organizationalDomain } from '../protocol/dns/published/dmarc-record.ts';
 import { contentOf, type MailPart, readMail } from '../protocol/mail/inbound/mail-parts.ts';
-import { unpack } from '../protocol/mail/packed-file.ts';
+import { type DmarcReading, type DmarcReport, scanDmarcReport } from '../protocol/mail/reports/dmarc-report.ts';
+import { unpack } from '../protocol/mail/reports/packed-file.ts';
 import {
   isTlsReportType,
   MAX_TLS_REPORT_CHARACTERS,
   readTlsReport,
   type TlsReport,
-} from '../protocol/mail/tls-report.ts';
+} from '../protocol/mail/reports/tls-report.ts';
 import type {
   DmarcLimits,
   DmarcReportRecord,

@@ -2,7 +2,7 @@
 // then the holder of that domain's key has sent it. The work is bounded, because strangers write
 // these mails. The library is loaded when it is first needed, so that a start need not wait for it.
 import { isUuid } from '../base/ids.ts';
-import type { Resolver } from '../protocol/dns/resolver.ts';
+import type { Resolver } from '../protocol/dns/lookup/resolver.ts';
 import { readHeaderBlock } from '../protocol/mail/inbound/header-block.ts';
 
 /** Our messages have two; forwarders add one or two. */

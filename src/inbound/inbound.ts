@@ -6,7 +6,7 @@ import type { TimerSpec } from '../base/timers.ts';
 import type { BounceRules } from '../classify/classify-reply.ts';
 import type { TlsFiles, TlsSource } from '../http/tls-files.ts';
 import type { Logger } from '../observe/log.ts';
-import type { Resolver } from '../protocol/dns/resolver.ts';
+import type { Resolver } from '../protocol/dns/lookup/resolver.ts';
 import { readInboundMail } from '../protocol/mail/inbound/read-inbound-mail.ts';
 import type { WaitingInboundMail } from '../store/inbound.ts';
 import type { Ownership } from '../store/ownership.ts';

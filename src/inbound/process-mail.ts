@@ -6,7 +6,7 @@ import type { IdSource } from '../base/ids.ts';
 import type { BounceRules } from '../classify/classify-reply.ts';
 import { judgeInboundMail } from '../classify/judge-report.ts';
 import { complainedEvent, delayNoticeEvent, reportedBounceEvent } from '../events/report-events.ts';
-import { MAX_ADDRESS_OCTETS, suppressionKeyOf } from '../protocol/mail/address.ts';
+import { MAX_ADDRESS_OCTETS, suppressionKeyOf } from '../protocol/mail/addresses/address.ts';
 import type { Complaint, DeliveryReport, InboundMail, KnownEnvelope } from '../protocol/mail/inbound/inbound-mail.ts';
 import type {
   InboundAction,

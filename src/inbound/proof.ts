@@ -1,11 +1,11 @@
 // What proves which message a complaint is about: our tokens first, since they cost a hash; the original's
 // signature last, since it costs DNS queries.
 
-import type { Resolver } from '../protocol/dns/resolver.ts';
-import { readFeedbackId } from '../protocol/mail/feedback-id.ts';
+import type { Resolver } from '../protocol/dns/lookup/resolver.ts';
+import { readFeedbackId } from '../protocol/mail/addresses/feedback-id.ts';
+import type { KeyLookup } from '../protocol/mail/addresses/message-token.ts';
+import { readReturnPath } from '../protocol/mail/addresses/return-path.ts';
 import type { OriginalMessage } from '../protocol/mail/inbound/inbound-mail.ts';
-import type { KeyLookup } from '../protocol/mail/message-token.ts';
-import { readReturnPath } from '../protocol/mail/return-path.ts';
 import type { ReportedMessage } from '../store/inbound.ts';
 import type { StoreVerbs } from '../store/store.ts';
 import type { Proof } from './decide-complaint.ts';

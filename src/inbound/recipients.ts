@@ -1,10 +1,10 @@
 // The addresses that accept mail: return paths with a valid HMAC, unsubscribe addresses, the roles of every
 // mail domain (RFC 2142), two of which the EHLO name has as well, and the address for DMARC reports. All
 // others are refused; nothing is relayed.
-import { parseAddress } from '../protocol/mail/address.ts';
-import type { KeyLookup } from '../protocol/mail/message-token.ts';
-import { readReturnPath } from '../protocol/mail/return-path.ts';
-import { readUnsubscribeAddress } from '../protocol/mail/unsubscribe-address.ts';
+import { parseAddress } from '../protocol/mail/addresses/address.ts';
+import type { KeyLookup } from '../protocol/mail/addresses/message-token.ts';
+import { readReturnPath } from '../protocol/mail/addresses/return-path.ts';
+import { readUnsubscribeAddress } from '../protocol/mail/addresses/unsubscribe-address.ts';
 
 export type Role = 'postmaster' | 'abuse' | 'fbl';
 

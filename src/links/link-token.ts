@@ -3,7 +3,7 @@
 // `<key id><base64url of HMAC and content>`.
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { bytesToUuid, uuidToBytes } from '../base/ids.ts';
-import type { HmacKey, KeyLookup } from '../protocol/mail/message-token.ts';
+import type { HmacKey, KeyLookup } from '../protocol/mail/addresses/message-token.ts';
 
 /** The message that it is about. */
 export interface TokenSubject {

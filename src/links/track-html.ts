@@ -1,7 +1,7 @@
 // Inserts the pixel and our links into the HTML of one message. All other bytes stay as they are.
 
 import { type Token, Tokenizer, TokenizerMode } from 'parse5';
-import type { HmacKey } from '../protocol/mail/message-token.ts';
+import type { HmacKey } from '../protocol/mail/addresses/message-token.ts';
 import { linkUrl, makeClickToken, makeOpenToken, type TokenSubject } from './link-token.ts';
 
 export interface TrackingPlan {

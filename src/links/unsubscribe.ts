@@ -4,9 +4,9 @@
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../observe/log.ts';
 import * as mailLog from '../observe/mail-log.ts';
-import { suppressionKeyOf } from '../protocol/mail/address.ts';
-import type { HmacKey } from '../protocol/mail/message-token.ts';
-import { makeUnsubscribeAddress } from '../protocol/mail/unsubscribe-address.ts';
+import { suppressionKeyOf } from '../protocol/mail/addresses/address.ts';
+import type { HmacKey } from '../protocol/mail/addresses/message-token.ts';
+import { makeUnsubscribeAddress } from '../protocol/mail/addresses/unsubscribe-address.ts';
 import type { StoreVerbs } from '../store/store.ts';
 import { linkUrl, makeUnsubscribeToken, type UnsubscribeToken } from './link-token.ts';
 

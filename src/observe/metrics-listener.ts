@@ -2,7 +2,7 @@
 // address. It needs no key.
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { listenFault } from '../base/system-words.ts';
+import { listenFault } from '../base/text/system-words.ts';
 import type { Logger } from './log.ts';
 import type { Figures, Metrics } from './metrics.ts';
 

@@ -2,7 +2,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { Fault } from '../base/errors.ts';
-import { systemWords } from '../base/system-words.ts';
+import { systemWords } from '../base/text/system-words.ts';
 import type { Config } from '../config/keys.ts';
 import { type StoreAddress, sqliteAt } from '../store/address.ts';
 

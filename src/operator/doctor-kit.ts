@@ -19,12 +19,12 @@ import type {
 import type { ServerAnswer } from '../doctor/server.ts';
 import { diskFreeShare } from '../observe/host-room.ts';
 import { measureSigning } from '../observe/signing-speed.ts';
-import { createAddressPolicy } from '../protocol/dns/address-policy.ts';
-import { createResolver } from '../protocol/dns/resolver.ts';
+import { createAddressPolicy } from '../protocol/dns/addresses/address-policy.ts';
+import { createResolver } from '../protocol/dns/lookup/resolver.ts';
 import { bindProblem, dialTcp } from '../protocol/smtp/dial.ts';
 import { inspect, serverFacts } from '../store/opening/open-store.ts';
 import { checkFile } from '../store/sqlite/reading/inspection.ts';
-import { askDaemon } from './control-client.ts';
+import { askDaemon } from './control/control-client.ts';
 import { type DataFolder, databaseBarrier, dataFolder } from './data-folder.ts';
 import { inspectKeyFile } from './master-key.ts';
 

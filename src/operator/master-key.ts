@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import { Fault } from '../base/errors.ts';
-import { systemTrouble } from '../base/system-words.ts';
+import { systemTrouble } from '../base/text/system-words.ts';
 import { MASTER_KEY_BYTES, masterKeyId } from '../base/vault.ts';
 import type { Config } from '../config/keys.ts';
 import type { KeyFileFacts } from '../doctor/doctor-settings.ts';

@@ -14,6 +14,7 @@ import type { LaneNotice } from '../store/submissions.ts';
 import { createScheduling } from '../submission/schedule.ts';
 import { createServiceMail, type Notice, notifyByMail } from '../submission/service-mail.ts';
 import { createOwnerNotices } from '../tenants/owner-notices.ts';
+import { backUpBeforeUpgrade } from './copies/upgrade-backup.ts';
 import { type DataFolder, isSandboxFolder } from './data-folder.ts';
 import { dnsLookups } from './dns-needs.ts';
 import { domainSettings } from './domain-settings.ts';
@@ -21,7 +22,6 @@ import { loadMasterKeys, secretsInUse } from './master-key.ts';
 import type { OperatorServices } from './operator-services.ts';
 import { withOwnStore } from './own-store.ts';
 import { storeQueueControl } from './queue-control.ts';
-import { backUpBeforeUpgrade } from './upgrade-backup.ts';
 
 export interface OwnPlace {
   config: Config;

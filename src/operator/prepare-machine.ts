@@ -4,8 +4,8 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Fault } from '../base/errors.ts';
-import { systemTrouble } from '../base/system-words.ts';
-import { askDaemon } from './control-client.ts';
+import { systemTrouble } from '../base/text/system-words.ts';
+import { askDaemon } from './control/control-client.ts';
 import type { DataFolder } from './data-folder.ts';
 
 const USER = 'postrider';

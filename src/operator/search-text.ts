@@ -1,7 +1,7 @@
 // What a person types to find mail: an address, a domain, part of an ID, or else part of a subject or an address. The command line
 // and the portal read it in the same way.
-import { parseAddress, suppressionKey } from '../protocol/mail/address.ts';
-import { parseDomain } from '../protocol/mail/domain.ts';
+import { parseAddress, suppressionKey } from '../protocol/mail/addresses/address.ts';
+import { parseDomain } from '../protocol/mail/addresses/domain.ts';
 import type { MessageSearch } from '../store/reads.ts';
 
 export interface SearchText {

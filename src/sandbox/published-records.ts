@@ -3,7 +3,7 @@
 
 import type { Config } from '../config/keys.ts';
 import type { Daemon } from '../daemon/daemon.ts';
-import { isWithin } from '../protocol/dns/wire.ts';
+import { isWithin } from '../protocol/dns/lookup/wire.ts';
 import type { StoreVerbs } from '../store/store.ts';
 import { VERIFIED_ZONE } from './sandbox-zone.ts';
 

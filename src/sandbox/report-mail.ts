@@ -3,8 +3,8 @@
 
 import { isAscii } from 'node:buffer';
 import type { CapturedMail } from '../portal/captured-mails.ts';
-import { composeArf } from '../protocol/mail/arf.ts';
-import { composeDsn } from '../protocol/mail/dsn.ts';
+import { composeArf } from '../protocol/mail/reports/arf.ts';
+import { composeDsn } from '../protocol/mail/reports/dsn.ts';
 import type { ReportKind } from './magic-recipient.ts';
 
 export interface ReportMail {

@@ -17,7 +17,7 @@ import {
 import { SECOND_MS } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
 import type { Logger } from '../observe/log.ts';
-import { RCODE } from '../protocol/dns/wire.ts';
+import { RCODE } from '../protocol/dns/lookup/wire.ts';
 import { answerQuestion, type SandboxZone, type ZoneAnswer } from './sandbox-zone.ts';
 
 export interface SandboxDns {

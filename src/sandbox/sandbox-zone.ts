@@ -2,7 +2,7 @@
 // under verified.test publish what their owners were asked to publish (RFC 1034, RFC 2308 for
 // the answers without data). Nothing else exists, so nothing here leads out of the machine.
 import type { Answer } from 'dns-packet';
-import { isWithin, normalName, RCODE } from '../protocol/dns/wire.ts';
+import { isWithin, normalName, RCODE } from '../protocol/dns/lookup/wire.ts';
 
 /** The name that all MX records point to, which the capture server goes by. */
 export const CAPTURE_HOST = 'mx.capture.test';

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { SECOND_MS } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
-import { listenFault } from '../base/system-words.ts';
+import { listenFault } from '../base/text/system-words.ts';
 import { type TlsPair, type TlsSource, watchTlsPair } from '../http/tls-files.ts';
 import type { Logger } from '../observe/log.ts';
 import type { StrictSmtpServer } from './strict-server.ts';

@@ -1,8 +1,8 @@
 // The addresses of a send request: who gets a message, and what the messages show of each other. A call with cc or bcc
 // is one letter of which every recipient gets a copy; without them each message shows its own recipient alone.
 import { isRefusal, type Refusal } from '../base/refusals.ts';
-import { type Address, policyRefusal, recipientKey, suppressionKey } from '../protocol/mail/address.ts';
-import { parseMailbox } from '../protocol/mail/mailbox.ts';
+import { type Address, policyRefusal, recipientKey, suppressionKey } from '../protocol/mail/addresses/address.ts';
+import { parseMailbox } from '../protocol/mail/addresses/mailbox.ts';
 import type { CopyKind, HeaderLists, Mailbox } from '../store/submissions.ts';
 import { invalid } from './invalid.ts';
 

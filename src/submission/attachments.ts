@@ -1,8 +1,8 @@
 // Checks the attachments of a send request beyond its JSON schema, and decodes them. The first problem is returned with the
 // index of its attachment. Knows nothing of HTTP; that a call holds 5 MiB at most is checked before.
 import { detectMimeType } from 'nodemailer/lib/mime-funcs/mime-types.js';
-import { decodeBase64 } from '../base/base64.ts';
-import type { MailAttachment } from '../protocol/mail/attachment.ts';
+import { decodeBase64 } from '../base/text/base64.ts';
+import type { MailAttachment } from '../protocol/mail/compose/attachment.ts';
 
 /** An attachment as the JSON schema validates it. */
 export interface AttachmentBody {

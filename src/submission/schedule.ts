@@ -1,11 +1,11 @@
 // Mail for later: when a call wants to be sent, and moving or canceling what has not been sent yet.
 import { DAY_MS, MINUTE_MS } from '../base/clock.ts';
 import { isRefusal, type Refusal, refuse } from '../base/refusals.ts';
-import { parseMoment } from '../base/rfc3339.ts';
+import { parseMoment } from '../base/text/rfc3339.ts';
 import { cancel, canceledUpdate, type EndBegun, type EndWaitingKit } from '../events/end-waiting.ts';
 import type { Logger } from '../observe/log.ts';
 import * as mailLog from '../observe/mail-log.ts';
-import { parseAddress } from '../protocol/mail/address.ts';
+import { parseAddress } from '../protocol/mail/addresses/address.ts';
 import type { MessageState, SubmissionDetail } from '../store/queue.ts';
 import type { StoreVerbs } from '../store/store.ts';
 import { invalid } from './invalid.ts';

@@ -1,10 +1,10 @@
 // Checks a send request beyond its JSON schema: addresses, header rules, characters. Knows nothing
 // of HTTP and reads no database; the shape of the body is checked before.
 import { isUuid } from '../base/ids.ts';
-import { JsonText } from '../base/json-text.ts';
 import { isRefusal, type Refusal, refuse } from '../base/refusals.ts';
-import type { MailAttachment } from '../protocol/mail/attachment.ts';
-import { validateCustomHeaders } from '../protocol/mail/custom-headers.ts';
+import { JsonText } from '../base/text/json-text.ts';
+import type { MailAttachment } from '../protocol/mail/compose/attachment.ts';
+import { validateCustomHeaders } from '../protocol/mail/compose/custom-headers.ts';
 import type { HeaderLists, Labels, TrackingChoice } from '../store/submissions.ts';
 import {
   type Addressed,

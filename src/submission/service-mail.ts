@@ -7,7 +7,7 @@ import { describeError, Fault } from '../base/errors.ts';
 import type { IdSource } from '../base/ids.ts';
 import type { Vault } from '../base/vault.ts';
 import type { Logger } from '../observe/log.ts';
-import { parseAddress, suppressionKey } from '../protocol/mail/address.ts';
+import { parseAddress, suppressionKey } from '../protocol/mail/addresses/address.ts';
 import type { Domain } from '../store/domains.ts';
 import type { Store, StoreVerbs } from '../store/store.ts';
 import type { LaneNotice, NewSubmission } from '../store/submissions.ts';

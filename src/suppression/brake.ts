@@ -1,9 +1,9 @@
 // How near a tenant is to a review: a pure function of its last messages. One recipient alone can't stop a
 // tenant: there are minimum counts, a mailbox counts once, and the trouble must come from several separately
 // registered domains. All subdomains of an owner are one domain, all spellings of a mailbox one mailbox.
-import { counted } from '../base/counted.ts';
+import { counted } from '../base/text/counted.ts';
 import { registeredDomain } from '../protocol/dns/registered-domain.ts';
-import { aliasKeyOf } from '../protocol/mail/address.ts';
+import { aliasKeyOf } from '../protocol/mail/addresses/address.ts';
 import type { JudgedMail, ProblemMessage } from '../store/suppressions.ts';
 
 export interface ReviewLimits {

@@ -1,7 +1,7 @@
 // Suppression lists as CSV (RFC 4180), as the portal and the command line import and export them. The
 // first line names the columns; only `address` is required, and those that are not understood are named.
 import { SECOND_MS, toTimestamp } from '../base/clock.ts';
-import { parseAddress, suppressionKey } from '../protocol/mail/address.ts';
+import { parseAddress, suppressionKey } from '../protocol/mail/addresses/address.ts';
 import {
   type PlatformSuppression,
   SUPPRESSION_REASONS,

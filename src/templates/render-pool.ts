@@ -1,10 +1,10 @@
 // Renders templates in threads that can be killed, so that no tenant's template delays another's: tenants take turns
-// (base/fair-pool.ts), and one thread is reserved for tenants that are known to be quick.
+// (threads/fair-pool.ts), and one thread is reserved for tenants that are known to be quick.
 import { availableParallelism } from 'node:os';
 import type { Clock } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
-import { FairPool, type JobThreads, type PoolOutcome } from '../base/fair-pool.ts';
 import type { Logger } from '../observe/log.ts';
+import { FairPool, type JobThreads, type PoolOutcome } from '../threads/fair-pool.ts';
 import { type Exceeded, JobPool } from '../threads/job-pool.ts';
 import { createProgressMemory, Progress } from './progress.ts';
 import type { RenderJob, RenderResult, ThreadJob, ThreadSettings } from './render-job.ts';

@@ -2,7 +2,7 @@
 // the SHA-256 is stored. A slow hash would add nothing: the secret is 256 random bits, not a chosen password.
 
 import { hash, randomBytes } from 'node:crypto';
-import { parseDomain } from '../protocol/mail/domain.ts';
+import { parseDomain } from '../protocol/mail/addresses/domain.ts';
 import type { StoreVerbs } from '../store/store.ts';
 import { type ApiKey, SCOPES, type Scope, type Tenant } from '../store/tenants.ts';
 import { type RandomBytes, randomText } from './random-text.ts';

@@ -1,7 +1,7 @@
 // The tenant that a person means: by its ID, the beginning of the ID, or its name. Tenants choose their own names, so a
 // name that looks like the beginning of another tenant's ID is ambiguous, and never taken for either.
 import { isUuid } from '../base/ids.ts';
-import { nearest } from '../base/suggest.ts';
+import { nearest } from '../base/text/suggest.ts';
 import type { Tenant } from '../store/tenants.ts';
 import { type Refused, refused } from './refused.ts';
 import { noSuchTenant } from './tenant-service.ts';

@@ -1,14 +1,14 @@
-// Threads that can be killed, for jobs that may run forever: piscina runs them, one job per thread. base/fair-pool.ts
+// Threads that can be killed, for jobs that may run forever: piscina runs them, one job per thread. threads/fair-pool.ts
 // decides whose job is next, so a job comes here only when a thread is idle. Piscina stops starting threads once one
 // has died at its start; then, and when threads do not get ready, the whole pool is replaced.
 import type { Transferable } from 'node:worker_threads';
 import { Piscina } from 'piscina';
 import { MINUTE_MS } from '../base/clock.ts';
 import { Fault } from '../base/errors.ts';
-import type { JobThreads } from '../base/fair-pool.ts';
 import { OncePerTick } from '../base/per-tick.ts';
-import { type Hosted, type Life, WorkerHost } from '../base/worker-host.ts';
+import type { JobThreads } from './fair-pool.ts';
 import type { ThreadReady } from './job-thread.ts';
+import { type Hosted, type Life, WorkerHost } from './worker-host.ts';
 
 /** Which limit a job exceeded. */
 export type Exceeded = 'time' | 'memory';

@@ -1,7 +1,7 @@
 // What a thread of a job pool does at its start: lowers its priority, and reports that it is ready.
 import { platform } from 'node:os';
 import { parentPort, threadId } from 'node:worker_threads';
-import { lowerPriority } from '../base/lower-priority.ts';
+import { lowerPriority } from './lower-priority.ts';
 
 export interface ThreadReady {
   threadId: number;

@@ -5,7 +5,7 @@ import { isIP } from 'node:net';
 import type { Dispatcher } from 'undici';
 import { SECOND_MS } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
-import type { Resolver } from '../protocol/dns/resolver.ts';
+import type { Resolver } from '../protocol/dns/lookup/resolver.ts';
 import type { Connections, EndpointPool } from './connections.ts';
 import { CALL_HEADERS } from './sent-request.ts';
 import { isLocalhost, LOOPBACK, refuseAddress, refuseTarget, type TargetPolicy } from './target.ts';

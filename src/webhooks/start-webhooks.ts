@@ -6,7 +6,7 @@ import type { IdSource } from '../base/ids.ts';
 import type { TimerSpec } from '../base/timers.ts';
 import type { Vault } from '../base/vault.ts';
 import type { Logger } from '../observe/log.ts';
-import type { Resolver } from '../protocol/dns/resolver.ts';
+import type { Resolver } from '../protocol/dns/lookup/resolver.ts';
 import type { Ownership } from '../store/ownership.ts';
 import type { Store, StoreVerbs } from '../store/store.ts';
 import { Connections } from './connections.ts';

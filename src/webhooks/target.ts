@@ -2,8 +2,8 @@
 // what only the service can reach. The same policy applies twice: at registration to the URL itself, at dispatch to
 // every address that a name resolves to. Resolves nothing.
 import { isIP } from 'node:net';
-import { type AddressPolicy, createAddressPolicy } from '../protocol/dns/address-policy.ts';
-import { NO_OWN_ADDRESSES, type OwnAddresses } from '../protocol/dns/own-addresses.ts';
+import { type AddressPolicy, createAddressPolicy } from '../protocol/dns/addresses/address-policy.ts';
+import { NO_OWN_ADDRESSES, type OwnAddresses } from '../protocol/dns/addresses/own-addresses.ts';
 
 export interface TargetPolicy {
   allows(ip: string): boolean;

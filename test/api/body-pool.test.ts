@@ -2,10 +2,10 @@
 // thread does next to none of the work, and that tenants take turns.
 import t, { type Test } from 'tap';
 import { worstBodies } from '../../bench/worst-bodies.ts';
-import { BODY_LIMITS, type BodyLimits } from '../../src/api/body-job.ts';
-import { BodyPool, SMALL_BODY_BYTES } from '../../src/api/body-pool.ts';
+import { BODY_LIMITS, type BodyLimits } from '../../src/api/body/body-job.ts';
+import { BodyPool, SMALL_BODY_BYTES } from '../../src/api/body/body-pool.ts';
+import { readBody } from '../../src/api/body/read-body.ts';
 import { loadBodyShape } from '../../src/api/body-shape.ts';
-import { readBody } from '../../src/api/read-body.ts';
 import { isRefusal, type Refusal } from '../../src/base/refusals.ts';
 import type { SendBody } from '../../src/submission/send-request.ts';
 import { listLogger } from '../support/api-harness.ts';

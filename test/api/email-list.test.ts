@@ -1,7 +1,7 @@
 // GET /emails: what a search stops at, what it refuses, and what damaged labels do to it. The filters themselves are in the
 // contract suite and in the conformance suite of the store.
 import t from 'tap';
-import { emailListEndpoints } from '../../src/api/email-list-endpoints.ts';
+import { emailListEndpoints } from '../../src/api/endpoints/email-list-endpoints.ts';
 import { isRefusal } from '../../src/base/refusals.ts';
 import type { MessageSearch } from '../../src/store/reads.ts';
 import { startApiHarness } from '../support/api-harness.ts';

@@ -2,8 +2,8 @@
 // whose `data` must not be built on the thread that serves everybody.
 import t from 'tap';
 import { type JsonObject, parseJsonObject } from '../../src/api/json-body.ts';
-import { scanJson } from '../../src/base/json-scan.ts';
-import { JsonText } from '../../src/base/json-text.ts';
+import { scanJson } from '../../src/base/text/json-scan.ts';
+import { JsonText } from '../../src/base/text/json-text.ts';
 import { type JsonTree, nodesOf, treeOf, writeTree } from '../fuzz/json-tree.ts';
 import { SeededRandom } from '../fuzz/seeded-random.ts';
 import { ProcessorTime } from '../support/patience.ts';

@@ -1,6 +1,6 @@
 // The figures of a tenant over the API: the sums of charts by hour and day, the span, and what is refused.
 import t from 'tap';
-import { statsEndpoints } from '../../src/api/stats-endpoints.ts';
+import { statsEndpoints } from '../../src/api/endpoints/stats-endpoints.ts';
 import { DAY_MS, HOUR_MS } from '../../src/base/clock.ts';
 import { isRefusal } from '../../src/base/refusals.ts';
 import { noFigures, UNKNOWN_PROVIDER } from '../../src/store/figures.ts';

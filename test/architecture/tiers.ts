@@ -18,17 +18,45 @@ export interface Home {
 /** A home is a folder of src/, or the one file in src/ itself, `main`. */
 export const HOMES: Readonly<Record<string, Home>> = {
   base: { tier: 0 },
+  'base/text': { tier: 0, partOf: 'base' },
 
   observe: { tier: 1 },
   'observe/traces': { tier: 1, partOf: 'observe' },
   // Parts get the values they need, not the configuration: so a part can be tested without one.
   config: { tier: 1, onlyFor: ['operator', 'cli', 'daemon', 'sandbox', 'main'] },
   http: { tier: 1 },
+  'http/engines': { tier: 1, partOf: 'http' },
   threads: { tier: 1 },
   'protocol/mail': { tier: 1 },
+  // In this order each room knows those in front of it that it names.
+  'protocol/mail/addresses': { tier: 1, partOf: 'protocol/mail' },
+  'protocol/mail/dkim': { tier: 1, partOf: 'protocol/mail' },
+  'protocol/mail/reports': { tier: 1, partOf: 'protocol/mail' },
+  'protocol/mail/compose': {
+    tier: 1,
+    partOf: 'protocol/mail',
+    siblings: ['protocol/mail/addresses', 'protocol/mail/reports'],
+  },
   'protocol/mail/inbound': { tier: 1, partOf: 'protocol/mail' },
-  'protocol/mail/written': { tier: 1, partOf: 'protocol/mail', siblings: ['protocol/mail/inbound'] },
+  'protocol/mail/written': {
+    tier: 1,
+    partOf: 'protocol/mail',
+    siblings: [
+      'protocol/mail/addresses',
+      'protocol/mail/dkim',
+      'protocol/mail/reports',
+      'protocol/mail/compose',
+      'protocol/mail/inbound',
+    ],
+  },
   'protocol/dns': { tier: 1 },
+  'protocol/dns/addresses': { tier: 1, partOf: 'protocol/dns' },
+  'protocol/dns/lookup': { tier: 1, partOf: 'protocol/dns', siblings: ['protocol/dns/addresses'] },
+  'protocol/dns/published': {
+    tier: 1,
+    partOf: 'protocol/dns',
+    siblings: ['protocol/dns/addresses', 'protocol/dns/lookup'],
+  },
   'protocol/smtp': { tier: 1, siblings: ['protocol/mail'] },
 
   // What the two listeners share: inbound mail, and mail that applications hand in.
@@ -166,7 +194,11 @@ export const HOMES: Readonly<Record<string, Home>> = {
 
   // What command line and portal share, so that neither knows the other and the daemon knows no command.
   operator: { tier: 5 },
+  'operator/control': { tier: 5, partOf: 'operator' },
+  'operator/copies': { tier: 5, partOf: 'operator', siblings: ['operator/control'] },
   api: { tier: 5 },
+  'api/body': { tier: 5, partOf: 'api', siblings: ['api/resend'] },
+  'api/endpoints': { tier: 5, partOf: 'api' },
   'api/resend': { tier: 5, partOf: 'api' },
   portal: { tier: 5, siblings: ['operator'] },
   'portal/accounts': { tier: 5, partOf: 'portal' },
@@ -183,7 +215,7 @@ export const HOMES: Readonly<Record<string, Home>> = {
   'portal/operator': { tier: 5, partOf: 'portal', siblings: ['portal/mails', 'portal/dmarc', 'portal/overview'] },
   public: { tier: 5 },
   'links/pages': { tier: 5 },
-  cli: { tier: 5, siblings: ['operator'] },
+  cli: { tier: 5, siblings: ['operator', 'operator/control', 'operator/copies'] },
   'cli/commands': { tier: 5, partOf: 'cli', siblings: ['cli/setup'] },
   'cli/setup': { tier: 5, partOf: 'cli' },
 
@@ -197,8 +229,8 @@ export const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
   'sonic-boom': ['observe'],
   'prom-client': ['observe'],
   'smol-toml': ['config', 'classify', 'delivery', 'links'],
-  'hyper-express': ['http'],
-  'uWebSockets.js': ['http'],
+  'hyper-express': ['http/engines'],
+  'uWebSockets.js': ['http/engines'],
   uqr: ['portal/accounts'],
   'better-sqlite3': ['store/sqlite'],
   pg: ['store/postgres'],
@@ -230,10 +262,10 @@ export const PROCESS_HOMES: readonly string[] = ['main', 'cli', 'config'];
 
 /** uWebSockets takes its limit for request headers from the environment alone. */
 export const PROCESS_EXCEPTIONS: readonly { home: string; text: string }[] = [
-  { home: 'http', text: 'process.env.UWS_HTTP_MAX_HEADERS_SIZE' },
+  { home: 'http/engines', text: 'process.env.UWS_HTTP_MAX_HEADERS_SIZE' },
 ];
 
-/** The home of `src/protocol/mail/dkim.ts` is `protocol/mail`, of `src/main.ts` it is `main`. */
+/** The home of `src/protocol/mail/dkim/dkim.ts` is `protocol/mail`, of `src/main.ts` it is `main`. */
 export function homeOf(file: string): string {
   const parts = file.split('/').slice(1);
   return parts.length === 1 ? parts[0]!.replace(/\.ts$/, '') : parts.slice(0, -1).join('/');

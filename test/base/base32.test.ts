@@ -1,7 +1,7 @@
 // Base32 (RFC 4648) without case and without padding.
 import { randomBytes } from 'node:crypto';
 import t from 'tap';
-import { decodeBase32, encodeBase32 } from '../../src/base/base32.ts';
+import { decodeBase32, encodeBase32 } from '../../src/base/text/base32.ts';
 
 // RFC 4648 section 10, in lower case without the padding.
 const VECTORS = {

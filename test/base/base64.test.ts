@@ -1,7 +1,7 @@
 // Base64 from outside: what is accepted is what Node decodes, and all else is refused with its place.
 import { randomBytes } from 'node:crypto';
 import t from 'tap';
-import { decodeBase64 } from '../../src/base/base64.ts';
+import { decodeBase64 } from '../../src/base/text/base64.ts';
 import { ProcessorTime } from '../support/patience.ts';
 
 t.test('padding and line breaks are optional', async (t) => {

@@ -1,6 +1,6 @@
 // Times as calls write them: RFC 3339, and nothing that only looks like it.
 import t from 'tap';
-import { parseMoment, parseMomentOrDay } from '../../src/base/rfc3339.ts';
+import { parseMoment, parseMomentOrDay } from '../../src/base/text/rfc3339.ts';
 
 t.test('every form of RFC 3339, with any offset', async (t) => {
   const times: [text: string, utc: string][] = [

@@ -1,7 +1,7 @@
 import net from 'node:net';
 import t from 'tap';
 import { describeError, Fault } from '../../src/base/errors.ts';
-import { listenFault, systemTrouble, systemWords } from '../../src/base/system-words.ts';
+import { listenFault, systemTrouble, systemWords } from '../../src/base/text/system-words.ts';
 
 function refusal(code: string, syscall = 'open') {
   return Object.assign(new Error(`${code}: as Node says it, ${syscall} '/a/file'`), { code, syscall, path: '/a/file' });

@@ -27,10 +27,10 @@ t.test('a sample belongs to the nearest caller that has a part', async (t) => {
 
   belongs('read', ['native get', `${VERBS}/message/contents.ts read`, 'src/delivery/courier/prepare.ts read']);
   belongs('compose', ['src/base/bounded-map.ts get', 'src/delivery/courier/prepare.ts prepare']);
-  belongs('sign', ['node:internal/crypto/sig signOneShot', 'src/protocol/mail/dkim.ts signatureField']);
+  belongs('sign', ['node:internal/crypto/sig signOneShot', 'src/protocol/mail/dkim/dkim.ts signatureField']);
   belongs('hash', [
     'native hash',
-    'src/protocol/mail/dkim.ts hashBody',
+    'src/protocol/mail/dkim/dkim.ts hashBody',
     'src/delivery/courier/compose-message.ts make',
   ]);
   belongs('log', ['native writeString', 'node_modules/sonic-boom/index.js write', 'src/delivery/queue/group.ts note']);

@@ -7,7 +7,7 @@ import t from 'tap';
 import { HOUR_MS } from '../../src/base/clock.ts';
 import { folderForKeys, HeldPair } from '../../src/certificates/held-pair.ts';
 import { temporaryPair } from '../../src/certificates/temporary-pair.ts';
-import { startHttp } from '../../src/http/start-http.ts';
+import { startHttp } from '../../src/http/engines/start-http.ts';
 import { testFolder } from '../support/test-folder.ts';
 import { until } from '../support/until.ts';
 

@@ -2,8 +2,8 @@
 import t from 'tap';
 import { systemClock } from '../../src/base/clock.ts';
 import { namesWithoutAddress } from '../../src/certificates/names-in-dns.ts';
-import { createAuthority } from '../../src/protocol/dns/authority.ts';
-import { createResolver } from '../../src/protocol/dns/resolver.ts';
+import { createAuthority } from '../../src/protocol/dns/lookup/authority.ts';
+import { createResolver } from '../../src/protocol/dns/lookup/resolver.ts';
 import { startDnsServer } from '../support/dns-server.ts';
 
 t.test('an address in either view of DNS is enough, and no answer is no verdict', async (t) => {

@@ -1,7 +1,7 @@
 // The receivers' own mail: bounces and complaints that come a moment after a delivery, over SMTP to the daemon's
 // listener. A report that was not answered 250 is sent again, as a mail server does.
 import { setTimeout as pause } from 'node:timers/promises';
-import { composeArf } from '../../src/protocol/mail/arf.ts';
+import { composeArf } from '../../src/protocol/mail/reports/arf.ts';
 import { dsnFor } from '../support/bounce-mail.ts';
 import { SmtpClient } from '../support/smtp-client.ts';
 import type { ToReport } from './receiver.ts';

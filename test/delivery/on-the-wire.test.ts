@@ -2,8 +2,8 @@
 // which reports find their way back.
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js';
 import t from 'tap';
-import { readFeedbackId } from '../../src/protocol/mail/feedback-id.ts';
-import { readReturnPath } from '../../src/protocol/mail/return-path.ts';
+import { readFeedbackId } from '../../src/protocol/mail/addresses/feedback-id.ts';
+import { readReturnPath } from '../../src/protocol/mail/addresses/return-path.ts';
 import { BOUNCES_DOMAIN, type DeliveryHarness, FROM_DOMAIN } from '../support/delivery-harness.ts';
 import { isDelivered, setOneMx, setUp } from './set-up.ts';
 

@@ -2,8 +2,8 @@
 import t from 'tap';
 import { createRoutes } from '../../src/delivery/route/routes.ts';
 import { Providers } from '../../src/delivery/shaping/provider-limits.ts';
-import { createAddressPolicy } from '../../src/protocol/dns/address-policy.ts';
-import type { Resolver } from '../../src/protocol/dns/resolver.ts';
+import { createAddressPolicy } from '../../src/protocol/dns/addresses/address-policy.ts';
+import type { Resolver } from '../../src/protocol/dns/lookup/resolver.ts';
 
 type Zone = Record<string, { mx?: [string, number][]; a?: string[]; ttlMs?: number } | 'unavailable'>;
 

@@ -3,7 +3,7 @@ import t from 'tap';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/base/clock.ts';
 import { createTransportPolicies, decidePolicyStep } from '../../src/delivery/route/transport-policy.ts';
 import { silentLogger } from '../../src/observe/log.ts';
-import type { PolicyFetch } from '../../src/protocol/dns/mta-sts-fetch.ts';
+import type { PolicyFetch } from '../../src/protocol/dns/published/mta-sts-fetch.ts';
 import type { TlsPolicy } from '../../src/store/transport-security.ts';
 
 const T0 = Date.UTC(2026, 0, 1);

@@ -3,7 +3,7 @@
 import type { Test } from 'tap';
 import type { DoctorKit } from '../../src/doctor/doctor-settings.ts';
 import type { Finding } from '../../src/doctor/finding.ts';
-import { createResolver } from '../../src/protocol/dns/resolver.ts';
+import { createResolver } from '../../src/protocol/dns/lookup/resolver.ts';
 import { dialTcp } from '../../src/protocol/smtp/dial.ts';
 import { startDnsServer, type TestDnsServer } from '../support/dns-server.ts';
 import { patience } from '../support/patience.ts';

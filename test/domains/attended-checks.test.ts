@@ -9,7 +9,7 @@ import { MASTER_KEY_BYTES, Vault } from '../../src/base/vault.ts';
 import { AttendedChecks } from '../../src/domains/attended-checks.ts';
 import { CheckTurns } from '../../src/domains/check-turns.ts';
 import { createDomains, hasPassed } from '../../src/domains/domains.ts';
-import { createResolver } from '../../src/protocol/dns/resolver.ts';
+import { createResolver } from '../../src/protocol/dns/lookup/resolver.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { openContentReader } from '../../src/store/sqlite/reading/courier-reads.ts';
 import { Bench, T0 } from '../store/conformance/harness.ts';

@@ -1,7 +1,7 @@
 // The records of a sending domain: what is published, and how every way to get it wrong is judged.
 import t from 'tap';
 import { checkDomainRecords, recordsToPublish } from '../../src/domains/checks.ts';
-import { createResolver } from '../../src/protocol/dns/resolver.ts';
+import { createResolver } from '../../src/protocol/dns/lookup/resolver.ts';
 import type { DomainCheck } from '../../src/store/domains.ts';
 import { type RecordData, startDnsServer } from '../support/dns-server.ts';
 import { patience } from '../support/patience.ts';

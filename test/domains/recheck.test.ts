@@ -10,7 +10,7 @@ import { CheckTurns } from '../../src/domains/check-turns.ts';
 import { createDomains, hasPassed } from '../../src/domains/domains.ts';
 import { type CheckResult, decideRecheck, recheckTimer } from '../../src/domains/recheck.ts';
 import { silentLogger } from '../../src/observe/log.ts';
-import { createResolver } from '../../src/protocol/dns/resolver.ts';
+import { createResolver } from '../../src/protocol/dns/lookup/resolver.ts';
 import type { DomainCheck } from '../../src/store/domains.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { openContentReader } from '../../src/store/sqlite/reading/courier-reads.ts';

@@ -3,7 +3,7 @@ import t from 'tap';
 import { findMisplaced, whereInstead } from '../../src/domains/checks.ts';
 import { differences } from '../../src/domains/difference.ts';
 import { mergedDmarc, mergedSpf } from '../../src/domains/zone-file.ts';
-import type { DnsResult } from '../../src/protocol/dns/dns-result.ts';
+import type { DnsResult } from '../../src/protocol/dns/lookup/dns-result.ts';
 import type { DomainCheck } from '../../src/store/domains.ts';
 
 const HEAD = 'MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEA';

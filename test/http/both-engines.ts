@@ -1,8 +1,8 @@
 // Runs one case of the HTTP conformance suite over both engines. A case starts servers with
 // `serve`; they are closed when it ends, and a handler's error that no case asked for fails it.
 import type { Test } from 'tap';
+import { startHttp } from '../../src/http/engines/start-http.ts';
 import type { HttpEngineName, HttpHandler, HttpOptions, HttpServer } from '../../src/http/http.ts';
-import { startHttp } from '../../src/http/start-http.ts';
 import { RawHttp } from '../support/raw-http.ts';
 
 export interface Served extends HttpServer {

@@ -1,7 +1,7 @@
 // docs/dependencies.md quotes what the engines answer by themselves: word for word what the suite tests.
 import fs from 'node:fs';
 import t from 'tap';
-import { type AnswerShape, ENGINE_LIMITS, KERNEL_ANSWERS } from '../../src/http/engine-limits.ts';
+import { type AnswerShape, ENGINE_LIMITS, KERNEL_ANSWERS } from '../../src/http/engines/engine-limits.ts';
 
 const DOCUMENT = fs.readFileSync(new URL('../../docs/dependencies.md', import.meta.url), 'utf8');
 

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TLSSocket } from 'node:tls';
 import t, { type Test } from 'tap';
-import { startHttp } from '../../src/http/start-http.ts';
+import { startHttp } from '../../src/http/engines/start-http.ts';
 import { within } from '../support/patience.ts';
 import { RawHttp } from '../support/raw-http.ts';
 import { overBothEngines, type Served, SILENT_LOG } from './both-engines.ts';

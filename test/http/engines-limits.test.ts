@@ -1,7 +1,12 @@
 // Conformance of both HTTP engines: requests that are malformed or beyond a limit. What is
-// answered in another shape than the kernel's is exactly what src/http/engine-limits.ts says.
+// answered in another shape than the kernel's is exactly what src/http/engines/engine-limits.ts says.
 import t, { type Test } from 'tap';
-import { type AnswerShape, ENGINE_LIMITS, type EngineLimitName, KERNEL_ANSWERS } from '../../src/http/engine-limits.ts';
+import {
+  type AnswerShape,
+  ENGINE_LIMITS,
+  type EngineLimitName,
+  KERNEL_ANSWERS,
+} from '../../src/http/engines/engine-limits.ts';
 import type { HttpHandler } from '../../src/http/http.ts';
 import type { RawHttp } from '../support/raw-http.ts';
 import { overBothEngines } from './both-engines.ts';

@@ -3,7 +3,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { dkimSign } from 'mailauth/lib/dkim/sign.js';
 import t from 'tap';
 import { proveSender } from '../../src/inbound/dmarc-sender.ts';
-import type { Resolver } from '../../src/protocol/dns/resolver.ts';
+import type { Resolver } from '../../src/protocol/dns/lookup/resolver.ts';
 
 const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const PUBLIC = publicKey.export({ type: 'spki', format: 'der' }).toString('base64');

@@ -4,7 +4,7 @@ import { systemClock } from '../../src/base/clock.ts';
 import { IdSource } from '../../src/base/ids.ts';
 import { type ListenerOptions, startInboundListener } from '../../src/inbound/listener.ts';
 import { silentLogger } from '../../src/observe/log.ts';
-import { makeReturnPath } from '../../src/protocol/mail/return-path.ts';
+import { makeReturnPath } from '../../src/protocol/mail/addresses/return-path.ts';
 import type { NewInboundMail, RefusedInboundMail } from '../../src/store/inbound.ts';
 import { patience } from '../support/patience.ts';
 

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { Readable } from 'node:stream';
 import t, { type Test } from 'tap';
 import { receive as receiveData } from '../../src/inbound/reception.ts';
-import { makeUnsubscribeAddress } from '../../src/protocol/mail/unsubscribe-address.ts';
+import { makeUnsubscribeAddress } from '../../src/protocol/mail/addresses/unsubscribe-address.ts';
 import { ReceptionMemory } from '../../src/smtp-listener/reception-memory.ts';
 import { FIRST_PAIR, SECOND_PAIR, type TestOnlyPair } from '../http/test-only-certificates.ts';
 import { patience } from '../support/patience.ts';

@@ -3,11 +3,11 @@
 import { createHash, createPublicKey, generateKeyPairSync } from 'node:crypto';
 import t from 'tap';
 import { prove } from '../../src/inbound/proof.ts';
-import type { Resolver } from '../../src/protocol/dns/resolver.ts';
-import { signMessage } from '../../src/protocol/mail/dkim.ts';
-import { makeFeedbackId } from '../../src/protocol/mail/feedback-id.ts';
+import type { Resolver } from '../../src/protocol/dns/lookup/resolver.ts';
+import { makeFeedbackId } from '../../src/protocol/mail/addresses/feedback-id.ts';
+import { makeReturnPath } from '../../src/protocol/mail/addresses/return-path.ts';
+import { signMessage } from '../../src/protocol/mail/dkim/dkim.ts';
 import type { OriginalMessage } from '../../src/protocol/mail/inbound/inbound-mail.ts';
-import { makeReturnPath } from '../../src/protocol/mail/return-path.ts';
 import type { ReportedMessage } from '../../src/store/inbound.ts';
 
 const ID = '019a9b70-4d10-7000-8b1e-5a2f7c9d3e10';

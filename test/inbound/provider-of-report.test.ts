@@ -4,8 +4,8 @@ import t from 'tap';
 import { systemClock } from '../../src/base/clock.ts';
 import { loadBounceRules, SHIPPED_RULES } from '../../src/classify/load-rules.ts';
 import { type ProcessKit, processMail } from '../../src/inbound/process-mail.ts';
+import { makeReturnPath } from '../../src/protocol/mail/addresses/return-path.ts';
 import { readInboundMail } from '../../src/protocol/mail/inbound/read-inbound-mail.ts';
-import { makeReturnPath } from '../../src/protocol/mail/return-path.ts';
 import type { ReportedMessage, WaitingInboundMail } from '../../src/store/inbound.ts';
 
 const ID = '01234567-89ab-7def-8123-456789abcdef';

@@ -1,9 +1,9 @@
 // The kernel of the portal over a real HTTP server, with pages of the test's own: who may see what, which
 // forms are believed, what headers an answer has, what is shown when something fails.
 import t, { type Test } from 'tap';
+import { startHttp } from '../../src/http/engines/start-http.ts';
 import { html } from '../../src/http/html.ts';
 import { createRouter } from '../../src/http/router.ts';
-import { startHttp } from '../../src/http/start-http.ts';
 import { type AuditEntry, createPortal } from '../../src/portal/create-portal.ts';
 import { action, missing, page, redirect, view } from '../../src/portal/page.ts';
 import type { Visitor } from '../../src/store/accounts.ts';

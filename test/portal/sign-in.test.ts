@@ -1,7 +1,7 @@
 // Signing in and out, one's own account, and what others could try with them: through a real daemon, as people
 // and their browsers do it.
 import t, { type Test } from 'tap';
-import { decodeBase32 } from '../../src/base/base32.ts';
+import { decodeBase32 } from '../../src/base/text/base32.ts';
 import { hotp, stepAt } from '../../src/tenants/accounts/totp.ts';
 import { pidByArgument } from '../contract/process-memory.ts';
 import { type Login, type PortalVisitor, startPortal } from '../support/portal.ts';

@@ -8,9 +8,9 @@ import { decode, encode, type Packet } from 'dns-packet';
 import t, { type Test } from 'tap';
 import { systemClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/observe/log.ts';
-import { createAuthority } from '../../src/protocol/dns/authority.ts';
+import { createAuthority } from '../../src/protocol/dns/lookup/authority.ts';
+import { createResolver } from '../../src/protocol/dns/lookup/resolver.ts';
 import { findMailRoute } from '../../src/protocol/dns/mail-route.ts';
-import { createResolver } from '../../src/protocol/dns/resolver.ts';
 import { startSandboxDns } from '../../src/sandbox/sandbox-dns.ts';
 import { patience } from '../support/patience.ts';
 

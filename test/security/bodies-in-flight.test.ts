@@ -1,7 +1,7 @@
 // Clients that announce large bodies and do not finish them hold memory. How much is bounded, for each tenant and in
 // all, before a byte of it is kept: counted here, not measured.
 import t, { type Test } from 'tap';
-import { BodyBudget, type BodyBudgetLimits } from '../../src/api/body-budget.ts';
+import { BodyBudget, type BodyBudgetLimits } from '../../src/api/body/body-budget.ts';
 import { MINUTE_MS, SECOND_MS } from '../../src/base/clock.ts';
 import { refuse } from '../../src/base/refusals.ts';
 import type { HttpEngineName } from '../../src/http/http.ts';

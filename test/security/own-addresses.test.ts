@@ -3,10 +3,10 @@
 import t from 'tap';
 import { createRoutes } from '../../src/delivery/route/routes.ts';
 import { Providers } from '../../src/delivery/shaping/provider-limits.ts';
-import { createAddressPolicy } from '../../src/protocol/dns/address-policy.ts';
-import { fetchPolicy } from '../../src/protocol/dns/mta-sts-fetch.ts';
-import { createOwnAddresses } from '../../src/protocol/dns/own-addresses.ts';
-import type { Resolver } from '../../src/protocol/dns/resolver.ts';
+import { createAddressPolicy } from '../../src/protocol/dns/addresses/address-policy.ts';
+import { createOwnAddresses } from '../../src/protocol/dns/addresses/own-addresses.ts';
+import type { Resolver } from '../../src/protocol/dns/lookup/resolver.ts';
+import { fetchPolicy } from '../../src/protocol/dns/published/mta-sts-fetch.ts';
 import { endpointAddresses } from '../../src/webhooks/call.ts';
 import { refuseTarget, targetPolicy } from '../../src/webhooks/target.ts';
 import type { Daemon, Json } from '../support/daemon-process.ts';

@@ -1,7 +1,7 @@
 // Somebody who gets mail of the service itself complains about it, again and again: resets, invitations and
 // notices go on, to that address as well. Two complaints stopped them all before.
 import t from 'tap';
-import { composeArf } from '../../src/protocol/mail/arf.ts';
+import { composeArf } from '../../src/protocol/mail/reports/arf.ts';
 import { SmtpClient } from '../support/smtp-client.ts';
 import { RECEIVER, startWorld } from '../support/world.ts';
 

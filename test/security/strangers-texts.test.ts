@@ -3,7 +3,7 @@
 // A real daemon, real SMTP; pages of everything else are in test/portal/every-page.test.ts.
 import { gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
-import { composeDsn } from '../../src/protocol/mail/dsn.ts';
+import { composeDsn } from '../../src/protocol/mail/reports/dsn.ts';
 import { fieldValue, namesOf } from '../contract/raw-mail.ts';
 import { HOSTILE } from '../portal/hostile-world.ts';
 import { dmarcMail, dmarcXml } from '../support/dmarc-mail.ts';

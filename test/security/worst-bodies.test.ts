@@ -2,7 +2,7 @@
 // longer than its limit; whoever sends small bodies notices nothing, and each body is paid for.
 import t from 'tap';
 import { worstBodies } from '../../bench/worst-bodies.ts';
-import { BODY_LIMITS } from '../../src/api/body-job.ts';
+import { BODY_LIMITS } from '../../src/api/body/body-job.ts';
 import { startApiHarness } from '../support/api-harness.ts';
 import { patience } from '../support/patience.ts';
 

@@ -1,5 +1,5 @@
 // The bounce that a receiving system sends for a mail that it has taken: a DSN (RFC 3464) to its return path.
-import { composeDsn } from '../../src/protocol/mail/dsn.ts';
+import { composeDsn } from '../../src/protocol/mail/reports/dsn.ts';
 import type { ReceivedMail } from './mail-sink.ts';
 
 export function dsnFor({ from, to, raw }: ReceivedMail): Buffer {

@@ -6,7 +6,7 @@ import { IdSource } from '../../src/base/ids.ts';
 import { isRefusal } from '../../src/base/refusals.ts';
 import { MASTER_KEY_BYTES, Vault } from '../../src/base/vault.ts';
 import { silentLogger } from '../../src/observe/log.ts';
-import { createResolver } from '../../src/protocol/dns/resolver.ts';
+import { createResolver } from '../../src/protocol/dns/lookup/resolver.ts';
 import type { Domain } from '../../src/store/domains.ts';
 import type { NewEvent } from '../../src/store/events.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';

@@ -3,7 +3,7 @@ import { Webhook } from 'standardwebhooks';
 import t from 'tap';
 import { IdSource } from '../../src/base/ids.ts';
 import { isRefusal } from '../../src/base/refusals.ts';
-import { createResolver } from '../../src/protocol/dns/resolver.ts';
+import { createResolver } from '../../src/protocol/dns/lookup/resolver.ts';
 import { Connections } from '../../src/webhooks/connections.ts';
 import { targetPolicy } from '../../src/webhooks/target.ts';
 import { TestSender } from '../../src/webhooks/test-sender.ts';

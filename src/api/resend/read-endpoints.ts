@@ -1,7 +1,7 @@
 // GET /resend/emails/{id}, of a submission or of one of its messages, and GET /resend/emails.
 import { toTimestamp } from '../../base/clock.ts';
 import { isRefusal, type Refusal, refuse } from '../../base/refusals.ts';
-import { parseAddress } from '../../protocol/mail/address.ts';
+import { parseAddress } from '../../protocol/mail/addresses/address.ts';
 import type { StoredEvent } from '../../store/events.ts';
 import type { MessageTexts } from '../../store/message-view.ts';
 import type { SubmissionDetail } from '../../store/queue.ts';

@@ -1,7 +1,7 @@
 // POST /resend/emails and POST /resend/emails/batch: the same calls as POST /emails and POST /emails/batch, in other words.
 import type { Clock } from '../../base/clock.ts';
-import { JsonText } from '../../base/json-text.ts';
 import { isRefusal, type Refusal } from '../../base/refusals.ts';
+import { JsonText } from '../../base/text/json-text.ts';
 import type { SendBody } from '../../submission/send-request.ts';
 import type { Submission } from '../../submission/submit.ts';
 import type { BatchReceipt } from '../../submission/submit-batch.ts';

@@ -1,10 +1,10 @@
 // address explain: what the service makes of an address, and why. Asks no DNS; the suppression lists are read from
 // the database itself, beside a daemon or without one, so that it needs no writer.
 import { systemClock, toTimestamp } from '../../base/clock.ts';
-import { systemTrouble } from '../../base/system-words.ts';
+import { systemTrouble } from '../../base/text/system-words.ts';
 import { type Answer, done, failed } from '../../operator/answer.ts';
 import { databaseProblem, dataFolder } from '../../operator/data-folder.ts';
-import { parseAddress, policyRefusal, suppressionKey } from '../../protocol/mail/address.ts';
+import { parseAddress, policyRefusal, suppressionKey } from '../../protocol/mail/addresses/address.ts';
 import type { SuppressedBy } from '../../store/inspection.ts';
 import { findTenant } from '../../tenants/find-tenant.ts';
 import type { Refused } from '../../tenants/refused.ts';

@@ -1,7 +1,7 @@
 // bounce reply: what the bounce rules make of a reply of a receiving server, and which rule decided.
 // bounce explain: the same for mails that came back, with all that they say.
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
-import { systemWords } from '../../base/system-words.ts';
+import { systemWords } from '../../base/text/system-words.ts';
 import type { SuspensionRule } from '../../classify/bounce-rule.ts';
 import type { ServerReply } from '../../classify/classify-reply.ts';
 import type { ExplainedMail } from '../../classify/explain-mail.ts';

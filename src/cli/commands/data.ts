@@ -2,7 +2,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { systemClock } from '../../base/clock.ts';
-import { counted } from '../../base/counted.ts';
+import { counted } from '../../base/text/counted.ts';
 import { type Answer, done, failed } from '../../operator/answer.ts';
 import { type DataFolder, databaseProblem, dataFolder } from '../../operator/data-folder.ts';
 import type { NewAuditEntry } from '../../store/audit.ts';
@@ -74,7 +74,7 @@ async function intoFolder(
   folder: DataFolder,
   { to, keep }: { to: string; keep: number | null },
 ): Promise<BackedUp> {
-  const { backUpInto } = await import('../../operator/backup-folder.ts');
+  const { backUpInto } = await import('../../operator/copies/backup-folder.ts');
   const made = await backUpInto(folder, await context.loadConfig(), { dir: path.resolve(to), keep });
   const { file, bytes, configFile, masterKey, deleted } = made;
   return { file, bytes, folder: { config_file: configFile, master_key: masterKey, deleted } };

@@ -1,5 +1,5 @@
 // dns: every DNS record that the service and its domains need, as a table or a zone file, and whether DNS has them.
-import { counted } from '../../base/counted.ts';
+import { counted } from '../../base/text/counted.ts';
 import type { DnsNeeds } from '../../domains/needed-records.ts';
 import { done, failed } from '../../operator/answer.ts';
 import { dataFolder, isSandboxFolder } from '../../operator/data-folder.ts';

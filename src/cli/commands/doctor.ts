@@ -1,7 +1,7 @@
 // doctor: looks at everything that has to be right outside of the program, and at the daemon.
 // doctor daemon: what only the running daemon knows.
 import { toTimestamp } from '../../base/clock.ts';
-import { counted } from '../../base/counted.ts';
+import { counted } from '../../base/text/counted.ts';
 import type { TimerFacts } from '../../doctor/doctor-settings.ts';
 import { done, failed } from '../../operator/answer.ts';
 import { dataFolder, isSandboxFolder } from '../../operator/data-folder.ts';

@@ -1,8 +1,9 @@
 // migrate: the database to this version's schema, or to PostgreSQL and back. All of it needs the data folder for itself.
 import path from 'node:path';
-import { asTyped } from '../../base/as-typed.ts';
-import { counted } from '../../base/counted.ts';
+import { asTyped } from '../../base/text/as-typed.ts';
+import { counted } from '../../base/text/counted.ts';
 import { type Answer, done, failed, wrongUsage } from '../../operator/answer.ts';
+import type { MoveProgress, WayBack } from '../../operator/copies/move-database.ts';
 import {
   type DataFolder,
   type DataPlace,
@@ -11,7 +12,6 @@ import {
   type SqliteFolder,
   sqliteFolder,
 } from '../../operator/data-folder.ts';
-import type { MoveProgress, WayBack } from '../../operator/move-database.ts';
 import { type LocalContext, localCommand } from '../command.ts';
 import { type DatabaseUrl, databaseUrl, flag } from '../option.ts';
 import { ownStore, recordHere } from './data.ts';
@@ -97,7 +97,7 @@ async function readUrl({ env }: LocalContext, to: DatabaseUrl): Promise<string |
     case 'environment':
       return env[URL_VARIABLE];
     case 'file':
-      return (await import('../../operator/move-database.ts')).readUrlFile(path.resolve(to.file));
+      return (await import('../../operator/copies/move-database.ts')).readUrlFile(path.resolve(to.file));
   }
 }
 
@@ -109,7 +109,7 @@ function configuredUrl(config: DataPlace): string | null {
 
 async function migrateSchema(context: LocalContext, folder: DataFolder): Promise<Answer<Outcome>> {
   const own = await ownStore();
-  const { backUpBeforeUpgrade } = await import('../../operator/upgrade-backup.ts');
+  const { backUpBeforeUpgrade } = await import('../../operator/copies/upgrade-backup.ts');
   const { config } = await context.loadConfig();
   await backUpBeforeUpgrade(folder, config, (text) => context.complain(text));
   const from = await own.currentSchema(folder);
@@ -124,7 +124,7 @@ async function moveTo(
   folder: SqliteFolder,
   { to, url }: { to: DatabaseUrl; url: string },
 ): Promise<Answer<Outcome>> {
-  const { moveDatabase } = await import('../../operator/move-database.ts');
+  const { moveDatabase } = await import('../../operator/copies/move-database.ts');
   const moved = await moveDatabase(folder, url, progressLines(context));
   const { config } = await context.loadConfig();
   const key =
@@ -134,7 +134,7 @@ async function moveTo(
 }
 
 async function goBack(folder: SqliteFolder, way: WayBack): Promise<Answer<Outcome>> {
-  const { moveDatabaseBack } = await import('../../operator/move-database.ts');
+  const { moveDatabaseBack } = await import('../../operator/copies/move-database.ts');
   const found = await moveDatabaseBack(folder, way);
   return done({ kind: 'back', server: found?.server ?? null, file: folder.database });
 }

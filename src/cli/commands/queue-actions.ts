@@ -1,6 +1,6 @@
 // queue pause | resume | retry | cancel: one message, or all of a tenant, MX group or recipient domain.
 import { userInfo } from 'node:os';
-import { counted } from '../../base/counted.ts';
+import { counted } from '../../base/text/counted.ts';
 import type { ActionOutcome } from '../../delivery/actions/queue-actions.ts';
 import type { StandingHold } from '../../delivery/actions/standing-holds.ts';
 import { type Answer, done, failed } from '../../operator/answer.ts';

@@ -1,5 +1,5 @@
 // queue release: sends what a restore has held.
-import { counted } from '../../base/counted.ts';
+import { counted } from '../../base/text/counted.ts';
 import { done } from '../../operator/answer.ts';
 import { storeCommand } from '../command.ts';
 import { tenantName } from '../option.ts';

@@ -10,7 +10,7 @@ export const restoreDrill = localCommand({
   summary: 'Proves a backup: restores it into a temporary folder, opens and counts everything, and sends nothing.',
   options: { file: required(positional(text('FILE', 'a backup'))) },
   async run(context, { file }) {
-    const { drill } = await import('../../operator/restore-drill.ts');
+    const { drill } = await import('../../operator/copies/restore-drill.ts');
     const backup = path.resolve(file);
     const { census, ...proof } = await drill(backup, (await context.loadConfig()).config);
     const { messages, tenants, users, domains, webhookCalls: webhook_calls, inboundMails: inbound_mails } = census;

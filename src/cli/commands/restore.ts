@@ -2,7 +2,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { systemClock, toTimestamp } from '../../base/clock.ts';
-import { counted } from '../../base/counted.ts';
+import { counted } from '../../base/text/counted.ts';
 import { done, failed } from '../../operator/answer.ts';
 import { type DataFolder, sqliteFile } from '../../operator/data-folder.ts';
 import type { HeldMail } from '../../store/restored.ts';

@@ -1,8 +1,8 @@
 // suppression import | export: lists as CSV files. A file is read here, where the path means what the
 // operator meant, and handed to the writer in portions that its socket takes.
 import { readFileSync, statSync } from 'node:fs';
-import { counted } from '../../base/counted.ts';
-import { systemWords } from '../../base/system-words.ts';
+import { counted } from '../../base/text/counted.ts';
+import { systemWords } from '../../base/text/system-words.ts';
 import { type Answer, done, failed } from '../../operator/answer.ts';
 import { SUPPRESSION_REASONS, type Suppression, type SuppressionReason } from '../../store/suppressions.ts';
 import {

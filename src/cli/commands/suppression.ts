@@ -1,8 +1,8 @@
 // suppression list | add | remove: a tenant's own list, or the platform's list of mailboxes that
 // do not exist. Files are in suppression-csv.ts.
 import { DAY_MS, toTimestamp } from '../../base/clock.ts';
-import { counted } from '../../base/counted.ts';
-import { nearest } from '../../base/suggest.ts';
+import { counted } from '../../base/text/counted.ts';
+import { nearest } from '../../base/text/suggest.ts';
 import { type Answer, done, failed } from '../../operator/answer.ts';
 import type { OperatorServices } from '../../operator/operator-services.ts';
 import { NO_ROUTE, SUPPRESSION_REASONS, type SuppressionPage, type UndoneBounces } from '../../store/suppressions.ts';

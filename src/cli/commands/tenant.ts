@@ -1,6 +1,6 @@
 // tenant create | list | show | set
 import { toTimestamp } from '../../base/clock.ts';
-import { counted } from '../../base/counted.ts';
+import { counted } from '../../base/text/counted.ts';
 import { done } from '../../operator/answer.ts';
 import { TENANT_STATUSES, type Tenant, TIERS } from '../../store/tenants.ts';
 import type { BrakeState, Measure } from '../../suppression/brake.ts';

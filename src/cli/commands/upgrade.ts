@@ -9,7 +9,7 @@ export const upgrade = localCommand({
   summary: 'Says what a start of this version would change, and whether it can. The daemon may be running.',
   options: { check: required(flag('only look; the database is migrated at the next start of the daemon')) },
   async run(context) {
-    const { checkUpgrade } = await import('../../operator/upgrade-check.ts');
+    const { checkUpgrade } = await import('../../operator/copies/upgrade-check.ts');
     const { possible, version, plan, findings } = await checkUpgrade(context.loadConfig);
     const migrations = (plan?.steps ?? []).map(({ version, name, what, remakesTable }) => {
       return { schema: version, name, what, writes_table_again: remakesTable };

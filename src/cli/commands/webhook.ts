@@ -1,7 +1,7 @@
 // webhook list | attempts | replay | rotate: how tenants' endpoints do, what they answered, and sending events
 // to them once more.
 import { HOUR_MS, toTimestamp } from '../../base/clock.ts';
-import { counted } from '../../base/counted.ts';
+import { counted } from '../../base/text/counted.ts';
 import { type Answer, done, failed } from '../../operator/answer.ts';
 import {
   type AttemptView,

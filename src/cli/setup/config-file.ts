@@ -2,7 +2,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { Fault } from '../../base/errors.ts';
-import { systemTrouble } from '../../base/system-words.ts';
+import { systemTrouble } from '../../base/text/system-words.ts';
 import { type NewValues, newConfigFile, withValues } from '../../config/set-values.ts';
 
 /** Readable by the service's user, whoever writes it; it has no secrets. */

@@ -109,7 +109,7 @@ async function gatherKit(context: LocalContext, { file, given, questions }: Begi
   const { dnsLookups, planDns } = await import('../../operator/dns-needs.ts');
   const { storedAccounts } = await import('../../operator/stored-accounts.ts');
   const { checkOwnName } = await import('../../protocol/dns/own-name.ts');
-  const { machineAddresses } = await import('../../protocol/dns/own-addresses.ts');
+  const { machineAddresses } = await import('../../protocol/dns/addresses/own-addresses.ts');
   const lookups = dnsLookups(loaded.config);
   return {
     given,

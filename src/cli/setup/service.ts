@@ -4,7 +4,7 @@ import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Fault } from '../../base/errors.ts';
-import { systemTrouble } from '../../base/system-words.ts';
+import { systemTrouble } from '../../base/text/system-words.ts';
 import type { LoadedConfig } from '../../config/load.ts';
 import { dataFolder } from '../../operator/data-folder.ts';
 import type { MachineKit, PreparedMachine, ServiceUser } from '../../operator/prepare-machine.ts';

@@ -2,7 +2,7 @@
 // receiver's last reply.
 
 import { type BounceRules, classifyReply } from '../../classify/classify-reply.ts';
-import { parseAddress } from '../../protocol/mail/address.ts';
+import { parseAddress } from '../../protocol/mail/addresses/address.ts';
 import type { MessageDetail, QueueLane } from '../../store/queue.ts';
 import type { OperatorNote, Suspension } from '../../store/shaping.ts';
 import type { StoreVerbs } from '../../store/store.ts';

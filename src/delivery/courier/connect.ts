@@ -5,7 +5,7 @@
 import { toTimestamp } from '../../base/clock.ts';
 import { noPeer, type PeerFacts, type TlsFacts, type TriedHost } from '../../base/outcome.ts';
 import type { MailHost } from '../../protocol/dns/mail-route.ts';
-import { namesMxHost } from '../../protocol/dns/mta-sts.ts';
+import { namesMxHost } from '../../protocol/dns/published/mta-sts.ts';
 import type { TlsMode } from '../../protocol/smtp/introduction.ts';
 import type { OpenResult, SmtpSession } from '../../protocol/smtp/session.ts';
 import { takesNoMail } from '../../protocol/smtp/tried-hosts.ts';

@@ -6,13 +6,13 @@ import { createSecureContext } from 'node:tls';
 import { parentPort, workerData } from 'node:worker_threads';
 import { systemClock } from '../../base/clock.ts';
 import { LeaseEnd, monotonicMs } from '../../base/lease-end.ts';
-import { lowerPriority } from '../../base/lower-priority.ts';
 import { BatchPerTick } from '../../base/per-tick.ts';
 import { Vault } from '../../base/vault.ts';
-import { loadPrivateKey } from '../../protocol/mail/dkim-key.ts';
+import { loadPrivateKey } from '../../protocol/mail/dkim/dkim-key.ts';
 import { openSession } from '../../protocol/smtp/session.ts';
 import { scaleTimeouts } from '../../protocol/smtp/timeouts.ts';
 import { openCourierReads } from '../../store/opening/open-store.ts';
+import { lowerPriority } from '../../threads/lower-priority.ts';
 import type { Connector, TransportSecurity } from './connect.ts';
 import { Announcements } from './mail-connection.ts';
 import type {

@@ -7,7 +7,7 @@ import type { BounceType, StageMark } from '../../base/outcome.ts';
 import { bouncedEvent, deferredEvent, deliveredEvent, failedEvent } from '../../events/delivery-events.ts';
 import type { Logger } from '../../observe/log.ts';
 import * as mailLog from '../../observe/mail-log.ts';
-import { suppressionKeyOf } from '../../protocol/mail/address.ts';
+import { suppressionKeyOf } from '../../protocol/mail/addresses/address.ts';
 import type { NewEvent } from '../../store/events.ts';
 import { type ClaimedMessage, type ClaimedUpdate, claimOf } from '../../store/queue.ts';
 import { type Decision, decide, type RetryPolicy } from './decide.ts';

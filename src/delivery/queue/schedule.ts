@@ -5,7 +5,7 @@ import { describeError } from '../../base/errors.ts';
 import { type EndWaitingKit, giveUp } from '../../events/end-waiting.ts';
 import type { Logger } from '../../observe/log.ts';
 import { failed } from '../../observe/mail-log.ts';
-import { suppressionKeyOf } from '../../protocol/mail/address.ts';
+import { suppressionKeyOf } from '../../protocol/mail/addresses/address.ts';
 import type { SuppressedLater, WaitingMessage } from '../../store/queue.ts';
 import type { StoreVerbs } from '../../store/store.ts';
 import type { LaneNotice } from '../../store/submissions.ts';

@@ -4,10 +4,10 @@
 import { hash } from 'node:crypto';
 import { BoundedMap } from '../../base/bounded-map.ts';
 import type { Clock } from '../../base/clock.ts';
-import type { AddressPolicy } from '../../protocol/dns/address-policy.ts';
+import type { AddressPolicy } from '../../protocol/dns/addresses/address-policy.ts';
+import { isPublicAddress } from '../../protocol/dns/addresses/private-address.ts';
+import type { Resolver } from '../../protocol/dns/lookup/resolver.ts';
 import { findMailRoute, type MailHost, type MailRoute } from '../../protocol/dns/mail-route.ts';
-import { isPublicAddress } from '../../protocol/dns/private-address.ts';
-import type { Resolver } from '../../protocol/dns/resolver.ts';
 import type { Providers } from '../shaping/provider-limits.ts';
 
 /** Of a group, in characters. */

@@ -5,8 +5,8 @@
 
 import { SECOND_MS } from '../../base/clock.ts';
 import { describeError, Fault, unreachable } from '../../base/errors.ts';
-import { FIRST_PAUSE_MS, RestartPauses } from '../../base/restart-pauses.ts';
 import { scaleTimeouts } from '../../protocol/smtp/timeouts.ts';
+import { FIRST_PAUSE_MS, RestartPauses } from '../../threads/restart-pauses.ts';
 import type { CourierReport, CourierSettings, HostNote, SessionPlan } from '../courier/messages.ts';
 import { type CourierLink, CourierThread, type WatchedLink } from './courier-thread.ts';
 

@@ -2,7 +2,7 @@
 // messages. A dying thread's last messages are processed before its sessions end.
 import { MessageChannel, type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
 import { unreachable } from '../../base/errors.ts';
-import { HostedThread } from '../../base/worker-host.ts';
+import { HostedThread } from '../../threads/worker-host.ts';
 import type {
   CourierHeartbeat,
   CourierOrder,

@@ -2,7 +2,7 @@
 // earliest time at which all of them may have ended, and decides once. The same reasons go to the log and
 // to `postrider queue`.
 import { toTimestamp } from '../../base/clock.ts';
-import { counted } from '../../base/counted.ts';
+import { counted } from '../../base/text/counted.ts';
 import { HELD_AFTER_RESTORE } from '../../store/restored.ts';
 import type { GroupConcurrency, QueuePause, Suspension } from '../../store/shaping.ts';
 import type { TenantStatus } from '../../store/tenants.ts';

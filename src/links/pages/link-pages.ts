@@ -2,7 +2,7 @@
 // pages, and no other host serves them.
 import type { HttpHandler, HttpReply, HttpRequest } from '../../http/http.ts';
 import { createRouter, type Route, type RouterOptions } from '../../http/router.ts';
-import type { KeyLookup } from '../../protocol/mail/message-token.ts';
+import type { KeyLookup } from '../../protocol/mail/addresses/message-token.ts';
 import type { HitRecorder } from '../hit-recorder.ts';
 import { LINK_PATHS, readClickToken, readOpenToken } from '../link-token.ts';
 import { EndOfTurn } from './end-of-turn.ts';

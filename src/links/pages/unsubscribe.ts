@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { escapeHtml } from '../../http/html.ts';
 import type { HttpReply, HttpRequest } from '../../http/http.ts';
 import type { Route } from '../../http/router.ts';
-import type { KeyLookup } from '../../protocol/mail/message-token.ts';
+import type { KeyLookup } from '../../protocol/mail/addresses/message-token.ts';
 import type { StoreVerbs } from '../../store/store.ts';
 import { LINK_PATHS, readUnsubscribeToken, type UnsubscribeToken } from '../link-token.ts';
 import { type UnsubscribeKit, unsubscribe } from '../unsubscribe.ts';

@@ -5,7 +5,7 @@ import { Agent, request } from 'undici';
 import { pauseAfterAttempt } from '../../base/backoff.ts';
 import { MINUTE_MS, SECOND_MS } from '../../base/clock.ts';
 import { describeError } from '../../base/errors.ts';
-import { readRetryAfter } from '../../base/retry-after.ts';
+import { readRetryAfter } from '../../base/text/retry-after.ts';
 import type { Logger } from '../log.ts';
 import { type Attributes, exportRequest, type OtlpSpan, readPartialSuccess } from './otlp.ts';
 

@@ -3,7 +3,7 @@
 import { isRefusal } from '../../base/refusals.ts';
 import { defaultSelector } from '../../domains/domain-name.ts';
 import { type Html, html } from '../../http/html.ts';
-import { parseDomain } from '../../protocol/mail/domain.ts';
+import { parseDomain } from '../../protocol/mail/addresses/domain.ts';
 import type { Domain } from '../../store/domains.ts';
 import { emptyState, field, heading, problemBox, table, time } from '../elements.ts';
 import { action, missing, type PageResult, type PortalRoute, page, redirect, type VisitOf, view } from '../page.ts';

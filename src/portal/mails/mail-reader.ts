@@ -2,8 +2,8 @@
 // of time and memory. The thread starts with the first mail, and ends when nobody has looked for a while.
 import { MINUTE_MS, SECOND_MS } from '../../base/clock.ts';
 import { describeError } from '../../base/errors.ts';
-import { FairPool } from '../../base/fair-pool.ts';
 import type { Logger } from '../../observe/log.ts';
+import { FairPool } from '../../threads/fair-pool.ts';
 import { type Exceeded, JobPool } from '../../threads/job-pool.ts';
 import { MAIL_LIMITS, type MailReading } from './shown-mail.ts';
 

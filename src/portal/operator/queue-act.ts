@@ -1,6 +1,6 @@
 // Acting on the queue from the portal: the same acts as those of the command line, each with who and why, in
 // the operators' notes of the queue and in the audit log.
-import { counted } from '../../base/counted.ts';
+import { counted } from '../../base/text/counted.ts';
 import { html } from '../../http/html.ts';
 import { heading, problemBox } from '../elements.ts';
 import { action, type PageResult, type PortalRoute, redirect, type VisitOf, view } from '../page.ts';

@@ -1,7 +1,7 @@
 // The platform's list of mailboxes that do not exist, and what to do when a receiver was wrong about many:
 // which receivers are doubted (the spike rule), trusting one again, taking back what one has said.
 import { type Html, html } from '../../http/html.ts';
-import { parseAddress, suppressionKey } from '../../protocol/mail/address.ts';
+import { parseAddress, suppressionKey } from '../../protocol/mail/addresses/address.ts';
 import { type DoubtedReceiver, NO_ROUTE, type PlatformSuppression } from '../../store/suppressions.ts';
 import { undoHardBounces } from '../../suppression/undo-hard-bounces.ts';
 import { confirmed, emptyState, field, heading, pager, problemBox, table, time } from '../elements.ts';

@@ -2,7 +2,7 @@
 import { isUuid } from '../../base/ids.ts';
 import { isRefusal } from '../../base/refusals.ts';
 import { html } from '../../http/html.ts';
-import { parseDomain } from '../../protocol/mail/domain.ts';
+import { parseDomain } from '../../protocol/mail/addresses/domain.ts';
 import type { Domain } from '../../store/domains.ts';
 import type { Tenant } from '../../store/tenants.ts';
 import { badge, copyable, field, heading, table, time } from '../elements.ts';

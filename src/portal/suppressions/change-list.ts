@@ -1,5 +1,5 @@
 // Adding an address to the suppression list by hand, and taking one off.
-import { parseAddress, suppressionKey } from '../../protocol/mail/address.ts';
+import { parseAddress, suppressionKey } from '../../protocol/mail/addresses/address.ts';
 import type { PlatformSuppression } from '../../store/suppressions.ts';
 import { type PageResult, redirect, type VisitOf } from '../page.ts';
 import { showSuppressions } from './suppression-list.ts';

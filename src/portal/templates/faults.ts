@@ -1,6 +1,6 @@
 // What is wrong with a template or its sample data, with its place: found for JSON, taken from the renderer for
 // Liquid, and shown as the lines around it with the place marked.
-import { scanJson } from '../../base/json-scan.ts';
+import { scanJson } from '../../base/text/json-scan.ts';
 import { type Html, html } from '../../http/html.ts';
 import type { Flaw, TemplatePosition } from '../../templates/render-job.ts';
 

@@ -1,9 +1,9 @@
 // The route of mail for a domain: RFC 5321 section 5.1 (MX, or the domain's own address) and RFC 7505 (null MX). The
 // courier decides whether the addresses may be used, and about MTA-STS.
 import { isIP } from 'node:net';
-import type { DnsResult } from './dns-result.ts';
-import type { Resolver } from './resolver.ts';
-import type { MxRecord } from './wire.ts';
+import type { DnsResult } from './lookup/dns-result.ts';
+import type { Resolver } from './lookup/resolver.ts';
+import type { MxRecord } from './lookup/wire.ts';
 
 export interface MailAddress {
   ip: string;

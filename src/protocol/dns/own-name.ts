@@ -1,8 +1,8 @@
 // Whether a source address has a reverse name that leads back to it (forward-confirmed reverse DNS, RFC 1912 section
 // 2.1): the first thing that receivers check.
 import { SocketAddress } from 'node:net';
-import type { DnsResult } from './dns-result.ts';
-import type { Resolver } from './resolver.ts';
+import type { DnsResult } from './lookup/dns-result.ts';
+import type { Resolver } from './lookup/resolver.ts';
 
 export interface NameCheckKit {
   resolver: Pick<Resolver, 'ptr' | 'a' | 'aaaa'>;

@@ -1,13 +1,13 @@
 // The second look at a domain that reportedly does not exist, or has no usable mail server: it asks other resolvers,
 // and the name servers of its own zone and of the zones above. One answer of one server proves nothing: resolvers
 // return wrong answers for an hour now and then. Without an answer the result is unknown, never absent.
-import type { AddressPolicy } from './address-policy.ts';
-import type { Authority } from './authority.ts';
-import { formatServer, parseServer } from './exchange.ts';
+import type { AddressPolicy } from './addresses/address-policy.ts';
+import type { Authority } from './lookup/authority.ts';
+import { formatServer, parseServer } from './lookup/exchange.ts';
+import { createResolver, type Resolver } from './lookup/resolver.ts';
+import { createSemaphore, createServerPool } from './lookup/server-pool.ts';
+import { isDnsName, normalName, RCODE } from './lookup/wire.ts';
 import { findMailRoute } from './mail-route.ts';
-import { createResolver, type Resolver } from './resolver.ts';
-import { createSemaphore, createServerPool } from './server-pool.ts';
-import { isDnsName, normalName, RCODE } from './wire.ts';
 
 export type SecondLook =
   /** Another server confirms it. `by`: its name, for people. */

@@ -1,7 +1,7 @@
 // Writes header fields: RFC 5322 folding, RFC 2047 encoded words, RFC 6532 UTF-8 only where an address needs it. Any
 // text results in exactly one field: no character of a value can end the line. Reads nothing.
 import { domainToUnicode } from 'node:url';
-import { type Address, isAsciiText } from './address.ts';
+import { type Address, isAsciiText } from './addresses/address.ts';
 
 /** RFC 5322 section 2.1.1: must not be exceeded, without the CRLF. */
 export const MAX_LINE_OCTETS = 998;

@@ -2,7 +2,7 @@
 // the commit, and after everything that it made stale is dropped from the cache, so that a caller always reads what
 // it wrote.
 import { Fault } from '../../base/errors.ts';
-import { HostedThread } from '../../base/worker-host.ts';
+import { HostedThread } from '../../threads/worker-host.ts';
 import type { GroupStats } from '../verb-kinds.ts';
 import { CHECKPOINT_LIMITS, type CheckpointLimits } from './engine/checkpoint-plan.ts';
 import { storeFault } from './engine/database-fault.ts';

@@ -1,7 +1,7 @@
 // RCPT at the SMTP door: is it an address that we send to, and is it suppressed?
 
 import type { Clock } from '../../base/clock.ts';
-import { parseAddress, policyRefusal, recipientKey, suppressionKey } from '../../protocol/mail/address.ts';
+import { parseAddress, policyRefusal, recipientKey, suppressionKey } from '../../protocol/mail/addresses/address.ts';
 import type { SmtpReply } from '../../smtp-listener/smtp-reply.ts';
 import type { StoreVerbs } from '../../store/store.ts';
 import type { SuppressionReason } from '../../store/suppressions.ts';

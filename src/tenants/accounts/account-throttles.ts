@@ -6,7 +6,7 @@ import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../base/cl
 import { describeError } from '../../base/errors.ts';
 import type { ThrottleRule } from '../../base/throttle-rule.ts';
 import type { Logger } from '../../observe/log.ts';
-import type { HmacKey } from '../../protocol/mail/message-token.ts';
+import type { HmacKey } from '../../protocol/mail/addresses/message-token.ts';
 import type { StoreVerbs } from '../../store/store.ts';
 import { type SweptStore, sweepAttempts } from '../limit-sweep.ts';
 

@@ -2,7 +2,7 @@
 // its password's hash and what the token is for. So a token is valid for this account and purpose alone, only until the
 // password changes, and at every node. What the content says, and until when it counts, its users decide.
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { HmacKey, KeyLookup } from '../../protocol/mail/message-token.ts';
+import type { HmacKey, KeyLookup } from '../../protocol/mail/addresses/message-token.ts';
 import type { User } from '../../store/tenants.ts';
 
 export type TokenAccount = Pick<User, 'id' | 'passwordHash'>;

@@ -2,8 +2,8 @@
 // set up. The secret is sealed; no code is accepted twice.
 
 import { hash, randomBytes } from 'node:crypto';
-import { encodeBase32 } from '../../base/base32.ts';
 import type { Clock } from '../../base/clock.ts';
+import { encodeBase32 } from '../../base/text/base32.ts';
 import type { Vault } from '../../base/vault.ts';
 import type { SecondFactor } from '../../store/accounts.ts';
 import type { Store } from '../../store/store.ts';

@@ -1,7 +1,7 @@
 // Time-based one-time passwords: RFC 6238 over RFC 4226, with SHA-1, six digits and steps of 30 seconds, as all
 // authenticator apps have it.
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { encodeBase32 } from '../../base/base32.ts';
+import { encodeBase32 } from '../../base/text/base32.ts';
 
 export const STEP_MS = 30_000;
 const DIGITS = 6;

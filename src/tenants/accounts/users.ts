@@ -1,7 +1,7 @@
 // Users of the portal: of a tenant, or operators of the platform, who belong to none. Their passwords are generated
 // here and shown once.
 
-import { parseAddress, policyRefusal } from '../../protocol/mail/address.ts';
+import { parseAddress, policyRefusal } from '../../protocol/mail/addresses/address.ts';
 import type { StoreVerbs } from '../../store/store.ts';
 import type { User, UserRole } from '../../store/tenants.ts';
 import { type Refused, refused } from '../refused.ts';

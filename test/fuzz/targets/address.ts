@@ -5,8 +5,8 @@ import {
   parseAddress,
   recipientKey,
   suppressionKey,
-} from '../../../src/protocol/mail/address.ts';
-import { parseMailbox } from '../../../src/protocol/mail/mailbox.ts';
+} from '../../../src/protocol/mail/addresses/address.ts';
+import { parseMailbox } from '../../../src/protocol/mail/addresses/mailbox.ts';
 import type { SeededRandom } from '../seeded-random.ts';
 import { difference, type FuzzTarget, seedLines } from '../target.ts';
 import { type Material, mutateText } from '../text-mutations.ts';

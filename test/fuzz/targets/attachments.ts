@@ -1,7 +1,7 @@
 // Attachments of the API. What is accepted is what was written, makes header fields of its own only, and is read back by
 // the rules; what is refused names its field.
-import type { MailAttachment } from '../../../src/protocol/mail/attachment.ts';
-import { attachmentFields } from '../../../src/protocol/mail/attachment-fields.ts';
+import type { MailAttachment } from '../../../src/protocol/mail/compose/attachment.ts';
+import { attachmentFields } from '../../../src/protocol/mail/compose/attachment-fields.ts';
 import { type AttachmentBody, readAttachments } from '../../../src/submission/attachments.ts';
 import type { SeededRandom } from '../seeded-random.ts';
 import { difference, type FuzzTarget } from '../target.ts';

@@ -1,8 +1,12 @@
 // DMARC aggregate reports, and what they come packed in. Nothing unpacks to more than the limit,
 // however the archive lies.
 import { deflateRawSync, gzipSync } from 'node:zlib';
-import { type DmarcReading, type DmarcReport, readDmarcReport } from '../../../src/protocol/mail/dmarc-report.ts';
-import { unpack } from '../../../src/protocol/mail/packed-file.ts';
+import {
+  type DmarcReading,
+  type DmarcReport,
+  readDmarcReport,
+} from '../../../src/protocol/mail/reports/dmarc-report.ts';
+import { unpack } from '../../../src/protocol/mail/reports/packed-file.ts';
 import { zipOf } from '../../support/dmarc-mail.ts';
 import type { SeededRandom } from '../seeded-random.ts';
 import { type FuzzTarget, seedFiles } from '../target.ts';

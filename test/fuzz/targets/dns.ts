@@ -1,7 +1,7 @@
 // Answers of DNS servers as bytes. What follows the message in memory must not be read, and nothing
 // but names of the form that names have may come out where people are shown them.
 import { type Answer, encode } from 'dns-packet';
-import { type DnsQuery, type DnsReply, decodeReply, encodeQuery } from '../../../src/protocol/dns/wire.ts';
+import { type DnsQuery, type DnsReply, decodeReply, encodeQuery } from '../../../src/protocol/dns/lookup/wire.ts';
 import type { SeededRandom } from '../seeded-random.ts';
 import { difference, type FuzzTarget, seedLines } from '../target.ts';
 

@@ -3,7 +3,7 @@
 
 import { readClickToken, readOpenToken } from '../../../src/links/link-token.ts';
 import { type HtmlLink, outlineHtml, type TrackingPlan, trackHtml } from '../../../src/links/track-html.ts';
-import type { HmacKey } from '../../../src/protocol/mail/message-token.ts';
+import type { HmacKey } from '../../../src/protocol/mail/addresses/message-token.ts';
 import type { SeededRandom } from '../seeded-random.ts';
 import { difference, type FuzzTarget, seedFiles } from '../target.ts';
 import { type Material, mutateText } from '../text-mutations.ts';

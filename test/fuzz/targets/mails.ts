@@ -1,8 +1,8 @@
 // Mails that come back: real reports, auto-replies and complaints, mutated, through parser and rules.
 import { explainMail } from '../../../src/classify/explain-mail.ts';
 import { loadBounceRules, SHIPPED_RULES } from '../../../src/classify/load-rules.ts';
-import { composeArf } from '../../../src/protocol/mail/arf.ts';
 import { readInboundMail } from '../../../src/protocol/mail/inbound/read-inbound-mail.ts';
+import { composeArf } from '../../../src/protocol/mail/reports/arf.ts';
 import { KINDS, readCorpus } from '../../corpus/read-corpus.ts';
 import { mutateMail } from '../mail-mutations.ts';
 import type { SeededRandom } from '../seeded-random.ts';

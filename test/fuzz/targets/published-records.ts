@@ -1,8 +1,8 @@
 // What others publish in DNS and over HTTPS about their domains, as text: SPF, DKIM, DMARC, MTA-STS.
-import { checkDkimRecord } from '../../../src/protocol/dns/dkim-record.ts';
-import { dmarcProblem, isMeantAsDmarc } from '../../../src/protocol/dns/dmarc-record.ts';
-import { announcedPolicyId, namesMxHost, parsePolicy } from '../../../src/protocol/dns/mta-sts.ts';
-import { isSpfRecord, parseSpfRecord } from '../../../src/protocol/dns/spf-record.ts';
+import { checkDkimRecord } from '../../../src/protocol/dns/published/dkim-record.ts';
+import { dmarcProblem, isMeantAsDmarc } from '../../../src/protocol/dns/published/dmarc-record.ts';
+import { announcedPolicyId, namesMxHost, parsePolicy } from '../../../src/protocol/dns/published/mta-sts.ts';
+import { isSpfRecord, parseSpfRecord } from '../../../src/protocol/dns/published/spf-record.ts';
 import type { SeededRandom } from '../seeded-random.ts';
 import { type FuzzTarget, seedLines } from '../target.ts';
 import { type Material, mutateText } from '../text-mutations.ts';

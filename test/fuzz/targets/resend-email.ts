@@ -1,6 +1,6 @@
 // Bodies of the Resend door. What is translated says what was written, in the shape that our own API has checked; what is
 // refused has a name that the SDKs know.
-import { readBody } from '../../../src/api/read-body.ts';
+import { readBody } from '../../../src/api/body/read-body.ts';
 import { loadResendEmail, type TranslatedEmail } from '../../../src/api/resend/email-shape.ts';
 import { resendRefusal } from '../../../src/api/resend/resend-errors.ts';
 import { readScheduledAt } from '../../../src/api/resend/scheduled-at.ts';

@@ -4,7 +4,7 @@ import { IdSource } from '../../../src/base/ids.ts';
 import { startInboundListener } from '../../../src/inbound/listener.ts';
 import { recognise } from '../../../src/inbound/recipients.ts';
 import { silentLogger } from '../../../src/observe/log.ts';
-import { makeReturnPath } from '../../../src/protocol/mail/return-path.ts';
+import { makeReturnPath } from '../../../src/protocol/mail/addresses/return-path.ts';
 import { bareLineEndAt } from '../../../src/smtp-listener/line-ends.ts';
 import type { NewInboundMail } from '../../../src/store/inbound.ts';
 import { answerProblem, type Dialog, dialog, talk } from '../smtp-dialogs.ts';

@@ -3,7 +3,7 @@
 import { hash } from 'node:crypto';
 import { type Clock, systemClock } from '../../../src/base/clock.ts';
 import { silentLogger } from '../../../src/observe/log.ts';
-import { parseAddress } from '../../../src/protocol/mail/address.ts';
+import { parseAddress } from '../../../src/protocol/mail/addresses/address.ts';
 import { bareLineEndAt } from '../../../src/smtp-listener/line-ends.ts';
 import type { ApiKey, Tenant } from '../../../src/store/tenants.ts';
 import type { ArrivingMail } from '../../../src/submission/door/arriving-mail.ts';

@@ -1,5 +1,5 @@
 // TLS reports: whatever the JSON holds, what is said of it is short, and its numbers are counts.
-import { readTlsReport } from '../../../src/protocol/mail/tls-report.ts';
+import { readTlsReport } from '../../../src/protocol/mail/reports/tls-report.ts';
 import type { SeededRandom } from '../seeded-random.ts';
 import type { FuzzTarget } from '../target.ts';
 import { type Material, mutateText } from '../text-mutations.ts';

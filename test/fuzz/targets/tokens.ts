@@ -3,9 +3,12 @@
 import { bytesToUuid } from '../../../src/base/ids.ts';
 import { recognise } from '../../../src/inbound/recipients.ts';
 import * as link from '../../../src/links/link-token.ts';
-import { makeFeedbackId, readFeedbackId } from '../../../src/protocol/mail/feedback-id.ts';
-import { makeReturnPath, readReturnPath } from '../../../src/protocol/mail/return-path.ts';
-import { makeUnsubscribeAddress, readUnsubscribeAddress } from '../../../src/protocol/mail/unsubscribe-address.ts';
+import { makeFeedbackId, readFeedbackId } from '../../../src/protocol/mail/addresses/feedback-id.ts';
+import { makeReturnPath, readReturnPath } from '../../../src/protocol/mail/addresses/return-path.ts';
+import {
+  makeUnsubscribeAddress,
+  readUnsubscribeAddress,
+} from '../../../src/protocol/mail/addresses/unsubscribe-address.ts';
 import type { SeededRandom } from '../seeded-random.ts';
 import { type FuzzTarget, seedLines } from '../target.ts';
 import { changeText } from '../text-mutations.ts';

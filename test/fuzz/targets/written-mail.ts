@@ -1,8 +1,8 @@
 // Mails as applications hand them in by SMTP: whatever is accepted leaves as one sender's mail, and as the same when it
 // is read again.
 
-import { parseAddress } from '../../../src/protocol/mail/address.ts';
-import { hashBody } from '../../../src/protocol/mail/dkim.ts';
+import { parseAddress } from '../../../src/protocol/mail/addresses/address.ts';
+import { hashBody } from '../../../src/protocol/mail/dkim/dkim.ts';
 import { LineFitter } from '../../../src/protocol/mail/written/fit-lines.ts';
 import { withTransferEncoding } from '../../../src/protocol/mail/written/re-encode.ts';
 import { WrittenBody } from '../../../src/protocol/mail/written/written-body.ts';

@@ -1,7 +1,7 @@
 // TXT records from the zone's own servers: several real servers on loopback addresses, one port for all.
 import t from 'tap';
-import { type AuthorityOptions, createAuthority } from '../../../src/protocol/dns/authority.ts';
-import { createResolver } from '../../../src/protocol/dns/resolver.ts';
+import { type AuthorityOptions, createAuthority } from '../../../src/protocol/dns/lookup/authority.ts';
+import { createResolver } from '../../../src/protocol/dns/lookup/resolver.ts';
 import { startDnsServer, type TestDnsServer } from '../../support/dns-server.ts';
 import { patience, within } from '../../support/patience.ts';
 

@@ -2,8 +2,13 @@
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import t from 'tap';
-import { type ExchangeRequest, exchange, formatServer, parseServer } from '../../../src/protocol/dns/exchange.ts';
-import { RCODE } from '../../../src/protocol/dns/wire.ts';
+import {
+  type ExchangeRequest,
+  exchange,
+  formatServer,
+  parseServer,
+} from '../../../src/protocol/dns/lookup/exchange.ts';
+import { RCODE } from '../../../src/protocol/dns/lookup/wire.ts';
 import { startDnsServer } from '../../support/dns-server.ts';
 import { patience } from '../../support/patience.ts';
 

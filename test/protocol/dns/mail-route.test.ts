@@ -1,7 +1,7 @@
 // Where mail for a domain goes, asked of a real DNS server.
 import t from 'tap';
+import { createResolver } from '../../../src/protocol/dns/lookup/resolver.ts';
 import { findMailRoute } from '../../../src/protocol/dns/mail-route.ts';
-import { createResolver } from '../../../src/protocol/dns/resolver.ts';
 import { startDnsServer } from '../../support/dns-server.ts';
 import { patience } from '../../support/patience.ts';
 

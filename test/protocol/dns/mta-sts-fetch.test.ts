@@ -1,8 +1,8 @@
 // Fetching MTA-STS policies from a real HTTPS server: what is taken, and everything that is not.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import t, { type Test } from 'tap';
-import { createAddressPolicy } from '../../../src/protocol/dns/address-policy.ts';
-import { fetchPolicy, type PolicyFetchOptions } from '../../../src/protocol/dns/mta-sts-fetch.ts';
+import { createAddressPolicy } from '../../../src/protocol/dns/addresses/address-policy.ts';
+import { fetchPolicy, type PolicyFetchOptions } from '../../../src/protocol/dns/published/mta-sts-fetch.ts';
 import { patience } from '../../support/patience.ts';
 import { policyText, startPolicyHost } from '../../support/policy-host.ts';
 import { createTestAuthority } from '../../support/test-authority.ts';

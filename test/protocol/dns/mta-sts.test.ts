@@ -1,7 +1,7 @@
 // MTA-STS formats (RFC 8461), with mailauth as the second opinion.
 import mtaSts from 'mailauth/lib/mta-sts.js';
 import t from 'tap';
-import { announcedPolicyId, namesMxHost, parsePolicy } from '../../../src/protocol/dns/mta-sts.ts';
+import { announcedPolicyId, namesMxHost, parsePolicy } from '../../../src/protocol/dns/published/mta-sts.ts';
 import { ProcessorTime } from '../../support/patience.ts';
 
 const announcements: [records: string[], id: string | null][] = [

@@ -1,6 +1,6 @@
 // Public or not, in every notation that an address can have.
 import t from 'tap';
-import { isPublicAddress, networkList } from '../../../src/protocol/dns/private-address.ts';
+import { isPublicAddress, networkList } from '../../../src/protocol/dns/addresses/private-address.ts';
 
 const PUBLIC = [
   '8.8.8.8',

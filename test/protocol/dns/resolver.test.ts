@@ -1,6 +1,6 @@
 // Recursive look-ups: what the results mean, what is cached and for how long, what dead servers cost.
 import t from 'tap';
-import { createResolver, type ResolverOptions, reverseName } from '../../../src/protocol/dns/resolver.ts';
+import { createResolver, type ResolverOptions, reverseName } from '../../../src/protocol/dns/lookup/resolver.ts';
 import { startDnsServer } from '../../support/dns-server.ts';
 import { patience } from '../../support/patience.ts';
 

@@ -1,8 +1,8 @@
 // The addresses of the root's name servers, as data.
 import { isIPv4, isIPv6 } from 'node:net';
 import t from 'tap';
-import { isPublicAddress } from '../../../src/protocol/dns/private-address.ts';
-import { ROOT_HINTS } from '../../../src/protocol/dns/root-hints.ts';
+import { isPublicAddress } from '../../../src/protocol/dns/addresses/private-address.ts';
+import { ROOT_HINTS } from '../../../src/protocol/dns/lookup/root-hints.ts';
 
 t.test('thirteen servers, each with a public address of either family', async (t) => {
   t.same(

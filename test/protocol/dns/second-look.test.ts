@@ -1,8 +1,8 @@
 // One NXDOMAIN is no proof: what other resolvers and the name servers of the parent zone say. Several real
 // DNS servers on loopback addresses, one port for all.
 import t, { type Test } from 'tap';
-import { createAuthority } from '../../../src/protocol/dns/authority.ts';
-import { createResolver } from '../../../src/protocol/dns/resolver.ts';
+import { createAuthority } from '../../../src/protocol/dns/lookup/authority.ts';
+import { createResolver } from '../../../src/protocol/dns/lookup/resolver.ts';
 import { createSecondLooks, type LookSubject } from '../../../src/protocol/dns/second-look.ts';
 import { startDnsServer, type TestDnsServer } from '../../support/dns-server.ts';
 import { patience } from '../../support/patience.ts';

@@ -1,7 +1,7 @@
 // Answers whose records are not as long as they say: what a decoder makes of them is not what the server meant.
 import { encode } from 'dns-packet';
 import t from 'tap';
-import { type DnsQuery, decodeReply } from '../../../src/protocol/dns/wire.ts';
+import { type DnsQuery, decodeReply } from '../../../src/protocol/dns/lookup/wire.ts';
 
 const QUERY: DnsQuery = { id: 4711, name: 'example.com', type: 'A', recursive: true, edns: true };
 

@@ -9,7 +9,7 @@ import {
   recipientKey,
   suppressionKey,
   suppressionKeyOf,
-} from '../../../src/protocol/mail/address.ts';
+} from '../../../src/protocol/mail/addresses/address.ts';
 
 function address(text: string): Address {
   const result = parseAddress(text);

@@ -3,8 +3,8 @@
 import { randomBytes } from 'node:crypto';
 import { simpleParser } from 'mailparser';
 import t, { type Test } from 'tap';
-import type { MailAttachment } from '../../../src/protocol/mail/attachment.ts';
-import { composeBody } from '../../../src/protocol/mail/compose.ts';
+import type { MailAttachment } from '../../../src/protocol/mail/compose/attachment.ts';
+import { composeBody } from '../../../src/protocol/mail/compose/compose.ts';
 import { testFolder } from '../../support/test-folder.ts';
 import { readByPython, type Structure } from './python-reader.ts';
 import { composeInput, composeWhole, type SampleInput, SUBMISSION_ID } from './sample-messages.ts';

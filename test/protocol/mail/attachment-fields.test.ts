@@ -2,8 +2,8 @@
 // that makes a field of its own. What readers make of them: attached-body.test.ts.
 import { simpleParser } from 'mailparser';
 import t from 'tap';
-import type { MailAttachment } from '../../../src/protocol/mail/attachment.ts';
-import { attachmentFields } from '../../../src/protocol/mail/attachment-fields.ts';
+import type { MailAttachment } from '../../../src/protocol/mail/compose/attachment.ts';
+import { attachmentFields } from '../../../src/protocol/mail/compose/attachment-fields.ts';
 
 function attachment(changes: Partial<MailAttachment>): MailAttachment {
   return {

@@ -1,7 +1,7 @@
 // Base64 in lines: the same as splitting Node's own by lines, wherever it is written, at a fraction of the cost.
 import { randomBytes } from 'node:crypto';
 import t from 'tap';
-import { base64LinesLength, writeBase64Lines } from '../../../src/protocol/mail/base64-lines.ts';
+import { base64LinesLength, writeBase64Lines } from '../../../src/protocol/mail/compose/base64-lines.ts';
 import { ProcessorTime } from '../../support/patience.ts';
 
 const bySplitting = (content: Buffer) =>

@@ -1,6 +1,6 @@
 // What a tenant may put into `headers`.
 import t from 'tap';
-import { validateCustomHeaders } from '../../../src/protocol/mail/custom-headers.ts';
+import { validateCustomHeaders } from '../../../src/protocol/mail/compose/custom-headers.ts';
 
 t.test('accepted', async (t) => {
   const cases: Record<string, string>[] = [

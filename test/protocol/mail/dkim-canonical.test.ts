@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { createRequire } from 'node:module';
 import t from 'tap';
-import { BodyCanonicalizer, canonicalBody } from '../../../src/protocol/mail/dkim-canonical.ts';
+import { BodyCanonicalizer, canonicalBody } from '../../../src/protocol/mail/dkim/dkim-canonical.ts';
 import { SeededRandom } from '../../fuzz/seeded-random.ts';
 import { inPieces, randomBody } from './random-bodies.ts';
 

@@ -3,8 +3,8 @@
 import { createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js';
 import t from 'tap';
-import { type DkimSigner, signMessage } from '../../../src/protocol/mail/dkim.ts';
-import { createDkimKeyPair, loadPrivateKey } from '../../../src/protocol/mail/dkim-key.ts';
+import { type DkimSigner, signMessage } from '../../../src/protocol/mail/dkim/dkim.ts';
+import { createDkimKeyPair, loadPrivateKey } from '../../../src/protocol/mail/dkim/dkim-key.ts';
 import { verifyByPerl } from '../../support/mail-dkim.ts';
 import { ProcessorTime } from '../../support/patience.ts';
 import { testFolder } from '../../support/test-folder.ts';

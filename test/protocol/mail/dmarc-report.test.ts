@@ -1,8 +1,8 @@
 // DMARC aggregate reports: what they say, what they come packed in, and what is refused.
 import { deflateRawSync, gzipSync } from 'node:zlib';
 import t from 'tap';
-import { readDmarcReport, scanDmarcReport } from '../../../src/protocol/mail/dmarc-report.ts';
-import { unpack } from '../../../src/protocol/mail/packed-file.ts';
+import { readDmarcReport, scanDmarcReport } from '../../../src/protocol/mail/reports/dmarc-report.ts';
+import { unpack } from '../../../src/protocol/mail/reports/packed-file.ts';
 import { dmarcXml, zipOf } from '../../support/dmarc-mail.ts';
 
 const MIB = 1024 * 1024;

@@ -2,8 +2,8 @@
 // no different to whoever signs and reads them.
 import { simpleParser } from 'mailparser';
 import t from 'tap';
-import { composeBody } from '../../../src/protocol/mail/compose.ts';
-import { chooseComposer, composeLeanBody } from '../../../src/protocol/mail/lean-body.ts';
+import { composeBody } from '../../../src/protocol/mail/compose/compose.ts';
+import { chooseComposer, composeLeanBody } from '../../../src/protocol/mail/compose/lean-body.ts';
 import { composeInput, composeWhole, SUBMISSION_ID } from './sample-messages.ts';
 
 t.test('who composes, and why', async (t) => {

@@ -1,6 +1,6 @@
 // Names and addresses as tenants write them in `from` and `to`.
 import t from 'tap';
-import { parseMailbox } from '../../../src/protocol/mail/mailbox.ts';
+import { parseMailbox } from '../../../src/protocol/mail/addresses/mailbox.ts';
 
 function parts(text: string): [string, string] | string {
   const result = parseMailbox(text);

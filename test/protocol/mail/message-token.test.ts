@@ -2,8 +2,8 @@
 import { createSecretKey } from 'node:crypto';
 import t from 'tap';
 import { IdSource } from '../../../src/base/ids.ts';
-import { makeFeedbackId, readFeedbackId } from '../../../src/protocol/mail/feedback-id.ts';
-import { makeReturnPath, readReturnPath } from '../../../src/protocol/mail/return-path.ts';
+import { makeFeedbackId, readFeedbackId } from '../../../src/protocol/mail/addresses/feedback-id.ts';
+import { makeReturnPath, readReturnPath } from '../../../src/protocol/mail/addresses/return-path.ts';
 
 const ids = new IdSource();
 const oldKey = { id: '1', key: Buffer.alloc(32, 1) };

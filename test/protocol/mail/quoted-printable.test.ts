@@ -1,7 +1,7 @@
 // Quoted-printable, held to the rules of RFC 2045 section 6.7 line by line, and read back by a
 // decoder that does nothing but what they say.
 import t from 'tap';
-import { encodeQuotedPrintable } from '../../../src/protocol/mail/quoted-printable.ts';
+import { encodeQuotedPrintable } from '../../../src/protocol/mail/compose/quoted-printable.ts';
 import { seededRandom } from './sample-messages.ts';
 
 const encoded = (text: string) => encodeQuotedPrintable(Buffer.from(text)).toString('latin1');

@@ -1,6 +1,6 @@
 // Attachments out of a seed: names in many scripts and of every length, what parsers of parameters get wrong, and any
 // bytes.
-import type { MailAttachment } from '../../../src/protocol/mail/attachment.ts';
+import type { MailAttachment } from '../../../src/protocol/mail/compose/attachment.ts';
 import { seededRandom } from './sample-messages.ts';
 
 type Random = () => number;

@@ -1,8 +1,8 @@
 // Delivery and complaint reports, read back by mailparser and by their raw parts.
 import { simpleParser } from 'mailparser';
 import t, { type Test } from 'tap';
-import { composeArf } from '../../../src/protocol/mail/arf.ts';
-import { composeDsn, type DsnInput } from '../../../src/protocol/mail/dsn.ts';
+import { composeArf } from '../../../src/protocol/mail/reports/arf.ts';
+import { composeDsn, type DsnInput } from '../../../src/protocol/mail/reports/dsn.ts';
 import { composeInput, composeWhole } from './sample-messages.ts';
 
 const date = new Date('2026-11-20T10:00:00Z');

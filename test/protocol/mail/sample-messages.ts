@@ -1,8 +1,8 @@
 // Messages for the DKIM oracles: composed ones of every kind, and hand-made ones with the
 // white space and line ends that canonicalization is about. The same on every run.
-import type { MailAttachment } from '../../../src/protocol/mail/attachment.ts';
-import { type Composed, type ComposeInput, compose, composeBody } from '../../../src/protocol/mail/compose.ts';
-import { hashBody, type SignableMessage } from '../../../src/protocol/mail/dkim.ts';
+import type { MailAttachment } from '../../../src/protocol/mail/compose/attachment.ts';
+import { type Composed, type ComposeInput, compose, composeBody } from '../../../src/protocol/mail/compose/compose.ts';
+import { hashBody, type SignableMessage } from '../../../src/protocol/mail/dkim/dkim.ts';
 
 export interface Sample {
   name: string;

@@ -1,7 +1,10 @@
 // The mailto of List-Unsubscribe: it names its message to us, and nothing else does.
 import t from 'tap';
-import { makeReturnPath, readReturnPath } from '../../../src/protocol/mail/return-path.ts';
-import { makeUnsubscribeAddress, readUnsubscribeAddress } from '../../../src/protocol/mail/unsubscribe-address.ts';
+import { makeReturnPath, readReturnPath } from '../../../src/protocol/mail/addresses/return-path.ts';
+import {
+  makeUnsubscribeAddress,
+  readUnsubscribeAddress,
+} from '../../../src/protocol/mail/addresses/unsubscribe-address.ts';
 
 const KEY = { id: 'a', key: Buffer.alloc(32, 3) };
 const keys = (id: string) => (id === 'a' ? KEY.key : undefined);

@@ -12,7 +12,7 @@ import type { PartTime } from '../../../bench/profile/split.ts';
 import type { RunContext } from '../../../bench/run-context.ts';
 import { drain, sendTraffic } from '../../../bench/traffic.ts';
 import { withPostrider } from '../../../bench/with-postrider.ts';
-import { createDkimKeyPair, loadPrivateKey } from '../../../src/protocol/mail/dkim-key.ts';
+import { createDkimKeyPair, loadPrivateKey } from '../../../src/protocol/mail/dkim/dkim-key.ts';
 import { ProcessorTime, patience } from '../../support/patience.ts';
 
 async function profileMail(folder: string): Promise<DaemonProfile> {

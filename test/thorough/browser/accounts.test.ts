@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import type { AxeResults } from 'axe-core';
 import type { Page } from 'playwright-core';
 import t, { type Test } from 'tap';
-import { decodeBase32 } from '../../../src/base/base32.ts';
+import { decodeBase32 } from '../../../src/base/text/base32.ts';
 import { hotp, stepAt } from '../../../src/tenants/accounts/totp.ts';
 import { nextLetter } from '../../portal/next-letter.ts';
 import { noBrowser, type OpenBrowser, openBrowser } from '../../support/browser.ts';

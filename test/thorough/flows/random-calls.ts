@@ -1,6 +1,6 @@
 // Calls out of a seed, with everything that POST /emails takes, and what each of their messages must say.
-import type { MailAttachment } from '../../../src/protocol/mail/attachment.ts';
-import { withCrlf } from '../../../src/protocol/mail/lean-body.ts';
+import type { MailAttachment } from '../../../src/protocol/mail/compose/attachment.ts';
+import { withCrlf } from '../../../src/protocol/mail/compose/lean-body.ts';
 import { randomAttachments } from '../../protocol/mail/random-attachments.ts';
 import { randomMessage } from '../../protocol/mail/random-messages.ts';
 import { seededRandom } from '../../protocol/mail/sample-messages.ts';

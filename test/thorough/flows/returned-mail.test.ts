@@ -2,8 +2,8 @@
 // nothing else: bounces, notices of delay, complaints, forgeries of all three. A real daemon, real SMTP.
 import { gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
-import { composeArf } from '../../../src/protocol/mail/arf.ts';
-import { composeDsn } from '../../../src/protocol/mail/dsn.ts';
+import { composeArf } from '../../../src/protocol/mail/reports/arf.ts';
+import { composeDsn } from '../../../src/protocol/mail/reports/dsn.ts';
 import { postfixBounceOf } from '../../support/bounce-mail.ts';
 import type { Daemon, Installation, Json } from '../../support/daemon-process.ts';
 import { dmarcMail, dmarcXml } from '../../support/dmarc-mail.ts';

@@ -3,7 +3,7 @@
 import { simpleParser } from 'mailparser';
 import { createTransport, type SendMailOptions } from 'nodemailer';
 import t, { type Test } from 'tap';
-import { encodeQuotedPrintable } from '../../../src/protocol/mail/quoted-printable.ts';
+import { encodeQuotedPrintable } from '../../../src/protocol/mail/compose/quoted-printable.ts';
 import { dsnFor } from '../../support/bounce-mail.ts';
 import { submissionIdIn } from '../../support/door-client.ts';
 import { findFreePort } from '../../support/free-port.ts';

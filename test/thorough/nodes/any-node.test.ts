@@ -1,8 +1,8 @@
 // Whatever comes to one of two daemons counts at both: webhooks, returned mail, portal sessions, sign-ins,
 // keys that are revoked.
 import t from 'tap';
-import { decodeBase32 } from '../../../src/base/base32.ts';
-import { composeDsn } from '../../../src/protocol/mail/dsn.ts';
+import { decodeBase32 } from '../../../src/base/text/base32.ts';
+import { composeDsn } from '../../../src/protocol/mail/reports/dsn.ts';
 import { hotp, stepAt } from '../../../src/tenants/accounts/totp.ts';
 import type { ReceivedMail } from '../../support/mail-sink.ts';
 import { startNodes, type TestNode } from '../../support/nodes.ts';

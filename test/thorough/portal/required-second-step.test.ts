@@ -1,7 +1,7 @@
 // A second step that is required: until it is set up nothing else opens, by link or by form, and whatever takes it
 // away leads back to it. Through a real daemon.
 import t, { type Test } from 'tap';
-import { decodeBase32 } from '../../../src/base/base32.ts';
+import { decodeBase32 } from '../../../src/base/text/base32.ts';
 import { hotp, stepAt } from '../../../src/tenants/accounts/totp.ts';
 import type { Page } from '../../support/page-reader.ts';
 import { type Login, type PortalVisitor, type PortalWorld, startPortal } from '../../support/portal.ts';

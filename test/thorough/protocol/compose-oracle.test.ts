@@ -5,8 +5,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { simpleParser } from 'mailparser';
 import MailComposer from 'nodemailer/lib/mail-composer/index.js';
 import t from 'tap';
-import { parseAddress } from '../../../src/protocol/mail/address.ts';
-import { chooseComposer } from '../../../src/protocol/mail/lean-body.ts';
+import { parseAddress } from '../../../src/protocol/mail/addresses/address.ts';
+import { chooseComposer } from '../../../src/protocol/mail/compose/lean-body.ts';
 import { randomMessage } from '../../protocol/mail/random-messages.ts';
 import { composeWhole, type SampleInput } from '../../protocol/mail/sample-messages.ts';
 

@@ -1,7 +1,7 @@
 // One person, with one domain or one mailbox of their own, stops no tenant: not with addresses that bounce at
 // subdomains, not with complaints from spellings of one address. A real daemon, real SMTP, real reports.
 import t, { type Test } from 'tap';
-import { composeArf } from '../../../src/protocol/mail/arf.ts';
+import { composeArf } from '../../../src/protocol/mail/reports/arf.ts';
 import type { Daemon } from '../../support/daemon-process.ts';
 import { SmtpClient } from '../../support/smtp-client.ts';
 import {

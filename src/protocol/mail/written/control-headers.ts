@@ -1,6 +1,6 @@
 // What an application asks for in header fields of a written mail, instead of fields of a send request. Only the shape is
 // checked here: the limits of each value are those of a send request.
-import { nearest } from '../../../base/suggest.ts';
+import { nearest } from '../../../base/text/suggest.ts';
 import { decodeWords } from '../inbound/encoded-words.ts';
 import { type HeaderProblem, trimBlanks, type WrittenField } from './header-fields.ts';
 

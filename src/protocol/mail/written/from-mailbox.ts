@@ -1,6 +1,6 @@
 // The header field From of a written mail: exactly one mailbox (RFC 5322 section 3.4). Whatever a reader may take for
 // another address is refused, since receivers judge a mail by the domain that they find there.
-import { parseAddress, policyRefusal, unquote } from '../address.ts';
+import { parseAddress, policyRefusal, unquote } from '../addresses/address.ts';
 import { type HeaderProblem, trimBlanks } from './header-fields.ts';
 import { readableText } from './header-text.ts';
 

@@ -1,8 +1,8 @@
 // Gives the content of a leaf an encoding with short lines (RFC 2045 section 6). What a reader decodes is the same, octet
 // by octet.
 import { isUtf8 } from 'node:buffer';
-import { base64LinesLength, writeBase64Lines } from '../base64-lines.ts';
-import { encodeQuotedPrintable } from '../quoted-printable.ts';
+import { base64LinesLength, writeBase64Lines } from '../compose/base64-lines.ts';
+import { encodeQuotedPrintable } from '../compose/quoted-printable.ts';
 
 /** RFC 2045 section 6. */
 export type LeafEncoding = '7bit' | '8bit' | 'binary' | 'quoted-printable' | 'base64';

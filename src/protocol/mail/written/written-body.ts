@@ -2,7 +2,7 @@
 // whether it needs a server with 8BITMIME. Keeps nothing of it.
 import { isAscii } from 'node:buffer';
 import { createHash } from 'node:crypto';
-import { BodyCanonicalizer } from '../dkim-canonical.ts';
+import { BodyCanonicalizer } from '../dkim/dkim-canonical.ts';
 
 export interface BodyFacts {
   bytes: number;

@@ -2,7 +2,7 @@
 // with. Fields keep their order and octets; ours and the hidden ones go, missing ones are put in front (RFC 6409
 // section 8). Our own service fields and signatures come later.
 import { foldField } from '../header-field.ts';
-import { rfc5322Date } from '../report.ts';
+import { rfc5322Date } from '../reports/report.ts';
 import { type Control, readControl } from './control-headers.ts';
 import { type Entity, readEntity } from './entity.ts';
 import { readFrom, type WrittenFrom } from './from-mailbox.ts';

@@ -4,7 +4,7 @@
 import { performance } from 'node:perf_hooks';
 import { SECOND_MS } from '../../../base/clock.ts';
 import { Fault, Unavailable } from '../../../base/errors.ts';
-import { systemWords } from '../../../base/system-words.ts';
+import { systemWords } from '../../../base/text/system-words.ts';
 import { type ConnectionTerms, connectTo, type PostgresConnection } from './connection.ts';
 import { isAway, sentenceOf } from './database-fault.ts';
 import { describeHost, type HostAddress, type ServerAddress } from './server-address.ts';

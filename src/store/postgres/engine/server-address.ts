@@ -5,7 +5,7 @@ import fs from 'node:fs';
 import type { ConnectionOptions } from 'node:tls';
 import { Fault } from '../../../base/errors.ts';
 import { hostInUrl } from '../../../base/ip-address.ts';
-import { systemTrouble, systemWords } from '../../../base/system-words.ts';
+import { systemTrouble, systemWords } from '../../../base/text/system-words.ts';
 
 export interface ServerAddress {
   /** Asked at the same time (primary.ts). */

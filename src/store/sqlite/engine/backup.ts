@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import Database from 'better-sqlite3';
 import { describeError, Fault } from '../../../base/errors.ts';
-import { systemWords } from '../../../base/system-words.ts';
+import { systemWords } from '../../../base/text/system-words.ts';
 import { openForReading } from './database-file.ts';
 import { isOurs, newestSchema, schemaVersion } from './migrations.ts';
 

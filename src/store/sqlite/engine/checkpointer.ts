@@ -2,7 +2,7 @@
 // restarts. While the thread doesn't run, or fails, SQLite does checkpoints inside commits, as is its default:
 // the log is bounded in any case.
 import { Fault } from '../../../base/errors.ts';
-import { HostedThread, type Life, WorkerHost } from '../../../base/worker-host.ts';
+import { HostedThread, type Life, WorkerHost } from '../../../threads/worker-host.ts';
 import type { CheckpointLimits } from './checkpoint-plan.ts';
 
 export type CheckpointOrder =

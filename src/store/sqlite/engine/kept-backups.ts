@@ -5,7 +5,7 @@ import path from 'node:path';
 import Database from 'better-sqlite3';
 import { HOUR_MS } from '../../../base/clock.ts';
 import { Fault } from '../../../base/errors.ts';
-import { systemWords } from '../../../base/system-words.ts';
+import { systemWords } from '../../../base/text/system-words.ts';
 import { backupDatabase, syncToDisk } from './backup.ts';
 
 const PART = '.part';

@@ -3,7 +3,7 @@
 // complete, the database is refused, or mail would be accepted that PostgreSQL doesn't have.
 
 import Database from 'better-sqlite3';
-import { asTyped } from '../../../base/as-typed.ts';
+import { asTyped } from '../../../base/text/as-typed.ts';
 
 export interface MovedMark {
   /** Of this copy; PostgreSQL has the same one. */

@@ -2,7 +2,7 @@
 // away. A process and not a thread, because SQLite's native code cannot be interrupted: a thread in it outlives
 // terminate(), and would keep the daemon from ending.
 import { describeError } from '../../../base/errors.ts';
-import { lowerPriority } from '../../../base/lower-priority.ts';
+import { lowerPriority } from '../../../threads/lower-priority.ts';
 import { ReadingConnection } from '../engine/reading-connection.ts';
 import type { QueryRegistry, ReadingOrder, ReadingReport } from './reading-messages.ts';
 

@@ -3,9 +3,9 @@
 import t from 'tap';
 import { explainMail } from '../../../../src/classify/explain-mail.ts';
 import { loadBounceRules, SHIPPED_RULES } from '../../../../src/classify/load-rules.ts';
-import { composeArf } from '../../../../src/protocol/mail/arf.ts';
-import { composeDsn } from '../../../../src/protocol/mail/dsn.ts';
 import { readInboundMail } from '../../../../src/protocol/mail/inbound/read-inbound-mail.ts';
+import { composeArf } from '../../../../src/protocol/mail/reports/arf.ts';
+import { composeDsn } from '../../../../src/protocol/mail/reports/dsn.ts';
 import { postfixBounceOf } from '../../../support/bounce-mail.ts';
 import { ProcessorTime } from '../../../support/patience.ts';
 

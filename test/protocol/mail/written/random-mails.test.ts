@@ -4,8 +4,8 @@
 import { simpleParser } from 'mailparser';
 import MailComposer from 'nodemailer/lib/mail-composer/index.js';
 import t, { type Test } from 'tap';
-import { signedHeader } from '../../../../src/protocol/mail/dkim.ts';
-import { createDkimKeyPair, loadPrivateKey } from '../../../../src/protocol/mail/dkim-key.ts';
+import { signedHeader } from '../../../../src/protocol/mail/dkim/dkim.ts';
+import { createDkimKeyPair, loadPrivateKey } from '../../../../src/protocol/mail/dkim/dkim-key.ts';
 import { WrittenBody } from '../../../../src/protocol/mail/written/written-body.ts';
 import { readWrittenHeader, type WrittenHeader } from '../../../../src/protocol/mail/written/written-header.ts';
 import { SeededRandom } from '../../../fuzz/seeded-random.ts';

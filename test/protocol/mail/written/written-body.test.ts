@@ -2,7 +2,7 @@
 // The seed is printed; SEED=… runs it again.
 import { createRequire } from 'node:module';
 import t from 'tap';
-import { hashBody } from '../../../../src/protocol/mail/dkim.ts';
+import { hashBody } from '../../../../src/protocol/mail/dkim/dkim.ts';
 import { type BodyFacts, WrittenBody } from '../../../../src/protocol/mail/written/written-body.ts';
 import { SeededRandom } from '../../../fuzz/seeded-random.ts';
 import { inPieces, randomBody } from '../random-bodies.ts';

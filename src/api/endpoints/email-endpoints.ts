@@ -1,0 +1,61 @@
+// POST /emails and POST /emails/batch.
+import { isRefusal } from '../../base/refusals.ts';
+import type { SendBody } from '../../submission/send-request.ts';
+import type { Submission, SubmissionAnswer } from '../../submission/submit.ts';
+import { loadBodyShape } from '../body-shape.ts';
+import type { ApiCall, Endpoint } from '../endpoint.ts';
+import type { JsonObject } from '../json-body.ts';
+
+export function emailEndpoints(submission: Submission): Endpoint[] {
+  const shape = loadBodyShape<SendBody>('send-email');
+  const batchShape = loadBodyShape<{ emails: JsonObject[]; on_error?: 'skip' }>('send-batch');
+
+  async function send({ key, idempotencyKey, bodyBytes, read, header }: ApiCall) {
+    const traceParent = () => header('traceparent');
+    const body = { bytes: bodyBytes, read: () => read(shape), traceParent };
+    const answer = await submission.submit(key, idempotencyKey, body);
+    if (isRefusal(answer)) return answer;
+    return { status: 202, body: sendResult(answer) };
+  }
+
+  async function sendBatch({ key, idempotencyKey, bodyBytes, read, countAs, header }: ApiCall) {
+    const readAll = async () => {
+      const body = await read(batchShape);
+      if (isRefusal(body)) return body;
+      countAs(body.emails.length);
+      return { emails: body.emails.map((email) => shape(email)), skipsRefused: body.on_error === 'skip' };
+    };
+    const traceParent = () => header('traceparent');
+    const answer = await submission.submitBatch(key, idempotencyKey, { bytes: bodyBytes, read: readAll, traceParent });
+    if (isRefusal(answer)) return answer;
+    const { replayed } = answer;
+    const results = answer.receipt.map((item) => ('receipt' in item ? sendResult({ ...item, replayed }) : item));
+    return { status: 202, body: { results } };
+  }
+
+  return [
+    {
+      method: 'POST',
+      pattern: '/emails',
+      scope: 'emails:send',
+      body: 'json',
+      idempotent: true,
+      answer: send,
+      refuseEarly: ({ key, idempotencyKey }) => submission.refuseEarly(key, idempotencyKey),
+    },
+    {
+      method: 'POST',
+      pattern: '/emails/batch',
+      scope: 'emails:send',
+      body: 'json',
+      idempotent: true,
+      answer: sendBatch,
+      refuseEarly: ({ key, idempotencyKey }) => submission.refuseEarly(key, idempotencyKey),
+    },
+  ];
+}
+
+function sendResult({ receipt, replayed }: SubmissionAnswer) {
+  const { id, messageIds, rejected } = receipt;
+  return { id, message_ids: messageIds, rejected, replayed };
+}
