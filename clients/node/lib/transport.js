@@ -1,7 +1,7 @@
 // One call: its attempts over HTTP, the time that each may take, and the waits between them.
 'use strict';
 
-const { RateLimitError, ServerError, NetworkError } = require('./errors.js');
+const { PostriderError, RateLimitError, ServerError, NetworkError } = require('./errors.js');
 const { errorOf, objectOf, resultOf } = require('./answer.js');
 const { LONGEST_TIMER_MS } = require('./options.js');
 const { VERSION } = require('./version.js');
@@ -30,7 +30,7 @@ class Transport {
     if (body !== undefined) headers['content-type'] = 'application/json';
     if (idempotencyKey !== undefined) headers['idempotency-key'] = idempotencyKey;
     // Made once: every attempt sends the same bytes.
-    const request = { method, headers, body: body && JSON.stringify(body), redirect: 'manual' };
+    const request = { method, headers, body: body && jsonText(body), redirect: 'manual' };
     for (let retry = 1; ; retry++) {
       try {
         return await this.#attempt(url, request, health);
@@ -66,6 +66,18 @@ class Transport {
     } finally {
       clearTimeout(timer);
     }
+  }
+}
+
+/** A circular object or a BigInt is none, and no attempt would make it one. */
+function jsonText(body) {
+  try {
+    return JSON.stringify(body);
+  } catch (cause) {
+    throw new PostriderError(`The request cannot be written as JSON: ${cause.message.split('\n')[0]}.`, {
+      code: 'invalid_argument',
+      cause,
+    });
   }
 }
 

@@ -37,6 +37,21 @@ test('bodies as servers and frameworks have them', () => {
   assert.throws(() => verify(SIGNED, null), { code: 'payload_not_raw' });
 });
 
+test('data that is no JSON is an error before anything is sent', async () => {
+  const client = new postrider.Postrider({ apiKey: 'pr_k', baseUrl: 'http://127.0.0.1:1' });
+  const itself = {};
+  itself.itself = itself;
+  for (const value of [itself, 1n]) {
+    const message = { from: 'a@b.c', to: 'd@e.f', subject: 'S', templateId: '1', data: { value } };
+    await assert.rejects(client.emails.send(message), (error) => {
+      assert.ok(error instanceof postrider.PostriderError);
+      assert.equal(error.code, 'invalid_argument');
+      assert.match(error.message, /^The request cannot be written as JSON: /);
+      return true;
+    });
+  }
+});
+
 test('a tolerance that is no number lets nothing pass', () => {
   const options = { toleranceSeconds: Number.NaN };
   assert.throws(() => postrider.verifyWebhook(BODY, SIGNED, SECRET, options), { code: 'timestamp_too_old' });

@@ -112,8 +112,14 @@ def _query_text(query: dict[str, Any]) -> str:
 
 
 def _json_bytes(body: dict[str, Any]) -> bytes:
-    text = json.dumps(body, ensure_ascii=False, allow_nan=False)
-    return text.encode("utf-8")
+    try:
+        text = json.dumps(body, ensure_ascii=False, allow_nan=False)
+        return text.encode("utf-8")
+    except (TypeError, ValueError, RecursionError) as error:
+        raise PostriderError(
+            f"The request cannot be written as JSON: {error}.",
+            code="invalid_argument",
+        ) from error
 
 
 def _wait_before(retry: int, error: PostriderError) -> float:

@@ -117,6 +117,21 @@ class Sending(Requests):
         )
         return body
 
+    def test_data_that_is_no_json(self):
+        itself = {}
+        itself["itself"] = itself
+        for value in (object(), float("nan"), datetime.now(), "\ud800", itself):
+            message = self.refused(
+                lambda client: client.emails.send(
+                    from_="a@b.c",
+                    to="d@e.f",
+                    subject="S",
+                    template_id="1",
+                    data={"value": value},
+                )
+            )
+            self.assertIn("cannot be written as JSON", message)
+
     def test_bytes_of_all_kinds_and_base64(self):
         content = b"\x00\xff\xfe"
         kinds = [content, bytearray(content), memoryview(content), "AP/+"]
