@@ -39,5 +39,5 @@ async function recordOfTenants(name: string, { store, domains }: RecordSource): 
     .filter((domain) => domain.state !== 'revoked' && isWithin(domain.name, VERIFIED_ZONE))
     .sort((a, b) => a.createdAt - b.createdAt)
     .flatMap((domain) => domains.recordsOf(domain));
-  return records.findLast((record) => record.name === name)?.value;
+  return records.findLast((record) => record.name.toLowerCase() === name.toLowerCase())?.value;
 }

@@ -180,8 +180,8 @@ t.test('what becomes of each magic recipient', async (t) => {
 });
 
 t.test('domains under verified.test verify, others do not', async (t) => {
-  const verify = async (domain: string) => {
-    const { body } = await call('POST', '/domains', { domain });
+  const verify = async (domain: string, selector?: string) => {
+    const { body } = await call('POST', '/domains', { domain, selector });
     return call('POST', `/domains/${body.id}/verify`);
   };
   const good = await verify('shop.verified.test');
@@ -190,6 +190,8 @@ t.test('domains under verified.test verify, others do not', async (t) => {
     good.body.checks.map((check) => `${check.record} ${check.ok}`),
     ['dkim true', 'spf true', 'dmarc true'],
   );
+  const another = await verify('upper.verified.test', 'Mail.B-2');
+  t.match(another, { status: 200, body: { state: 'verified', dkim_selector: 'Mail.B-2' } }, 'DNS knows no case');
   const bad = await verify('shop.example.com');
   t.match(bad, { status: 422, body: { error: 'verification_failed', check: { reason: 'not_found' } } });
   const from = 'a@shop.verified.test';
@@ -240,7 +242,10 @@ t.test('a lost access file costs the key, not the sandbox', async (t) => {
   const { body } = await call('GET', '/domains');
   t.same(
     body.domains.map(({ domain, state }) => `${domain} ${state}`),
-    ['hello.verified.test verified', 'shop.verified.test verified', 'shop.example.com failed'],
+    [
+      ...['hello.verified.test verified', 'shop.verified.test verified'],
+      ...['upper.verified.test verified', 'shop.example.com failed'],
+    ],
     'the same tenant',
   );
   t.equal(
