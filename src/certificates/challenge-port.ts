@@ -1,5 +1,5 @@
-// The plain HTTP port, usually 80: answers the challenges of a directory, and redirects browsers that come for one of our
-// own names to https (RFC 9110 section 15.4.9). Calls that carry a secret or a body are refused instead: a redirect
+// The plain HTTP port, usually 80: answers the challenges of a directory, and redirects browsers to https, to one of our
+// own names (RFC 9110 section 15.4.9). Calls that carry a secret or a body are refused instead: a redirect
 // would hide from their author that the secret has crossed the network in clear text.
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -13,6 +13,8 @@ export interface ChallengePortOptions {
   answers: ChallengeAnswers;
   /** The https origin of each of our host names. */
   origins: ReadonlyMap<string, string>;
+  /** Where browsers go that came by another name, or by the address; null: nowhere. */
+  home: string | null;
 }
 
 const CHALLENGES = '/.well-known/acme-challenge/';
@@ -50,7 +52,11 @@ function close(server: Server): Promise<void> {
   });
 }
 
-function answer({ answers, origins }: ChallengePortOptions, request: IncomingMessage, response: ServerResponse): void {
+function answer(
+  { answers, origins, home }: ChallengePortOptions,
+  request: IncomingMessage,
+  response: ServerResponse,
+): void {
   const { url = '', headers } = request;
   const isRead = request.method === 'GET' || request.method === 'HEAD';
   const reply = (status: number, text: string) => {
@@ -60,13 +66,13 @@ function answer({ answers, origins }: ChallengePortOptions, request: IncomingMes
       .writeHead(status, { 'Content-Type': 'text/plain', 'Content-Length': length, Connection: 'close' })
       .end(text);
   };
-  const origin = origins.get(hostOf(headers.host));
+  const origin = origins.get(hostOf(headers.host)) ?? home;
   if (isRead && url.startsWith(CHALLENGES)) {
     answers.find(url.slice(CHALLENGES.length)).then(
       (text) => reply(text === null ? 404 : 200, text ?? 'No such challenge.\n'),
       () => reply(503, 'The challenge could not be looked up.\n'),
     );
-  } else if (origin === undefined || !url.startsWith('/')) {
+  } else if (origin === null || !url.startsWith('/')) {
     reply(404, 'Not found.\n');
   } else if (!isRead || headers.authorization !== undefined) {
     reply(403, `Use ${origin}. What was sent has crossed the network in clear text: replace the key.\n`);

@@ -17,9 +17,10 @@ export function acmeNames({ tls, http, smtp, service }: Config): AcmeNames {
   const hosts = [service.base_url, service.links_url].map((url) => new URL(url)).filter(isHttps);
   // The same signs as for the warning about clear text: with trusted proxies, TLS ends in front of us.
   const servesTls = !http.tls_cert && http.trusted_proxies.length === 0 && isHttps(new URL(service.base_url));
+  const withMore = (names: readonly string[]) => [...new Set([...names, ...tls.names])].sort();
   return {
-    http: servesTls ? [...new Set(hosts.map(({ hostname }) => hostname))].sort() : null,
-    smtp: smtp.tls_cert ? null : [service.ehlo_name],
+    http: servesTls ? withMore(hosts.map(({ hostname }) => hostname)) : null,
+    smtp: smtp.tls_cert ? null : withMore([service.ehlo_name]),
   };
 }
 

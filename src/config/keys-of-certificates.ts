@@ -6,16 +6,32 @@ export const CERTIFICATE_KEYS = {
   tls: {
     doc: [
       'Certificates from a public directory (ACME, RFC 8555) instead of files, for the hosts of',
-      'service.base_url and service.links_url, and for service.ehlo_name. A tls_cert goes first.',
+      'service.base_url and service.links_url, for service.ehlo_name, and for names. A tls_cert goes first.',
     ],
     keys: {
       acme: {
         type: 'bool',
         default: false,
         doc: [
-          'Whether to get and renew certificates. With true you agree to the terms of service of the directory',
-          '(of the default: https://letsencrypt.org/repository/). Off, because the names must resolve to this',
-          'machine, and its port 80 must be reachable from the Internet.',
+          'Whether to get and renew certificates. Off, because the names must resolve to this machine, and its',
+          'port 80 must be reachable from the Internet.',
+        ],
+      },
+      acme_terms_accepted: {
+        type: 'bool',
+        default: false,
+        doc: [
+          'Whether you agree to the terms of service of the directory (of the default:',
+          'https://letsencrypt.org/repository/), which issues nothing without. acme requires it.',
+        ],
+      },
+      names: {
+        type: 'text-list',
+        shape: 'domain',
+        default: [],
+        doc: [
+          'More names for these certificates, of HTTP and of SMTP, such as the one that applications use for',
+          'submission. Each must resolve to this machine.',
         ],
       },
       acme_challenge: {

@@ -203,8 +203,21 @@ function certificateOfSubmission(): Rule[] {
 }
 
 function certificatesOfTheDirectory(): Rule[] {
-  const names: readonly KeyName[] = ['tls.acme', 'service.base_url', 'service.links_url', 'service.ehlo_name'];
+  const names: readonly KeyName[] = [
+    'tls.acme',
+    'tls.names',
+    'service.base_url',
+    'service.links_url',
+    'service.ehlo_name',
+  ];
   return [
+    {
+      keys: ['tls.acme', 'tls.acme_terms_accepted'],
+      problem: ({ tls }) =>
+        !tls.acme || tls.acme_terms_accepted
+          ? null
+          : 'tls.acme_terms_accepted: set it to true if you agree to the terms of service of the directory (of the default: https://letsencrypt.org/repository/); without, it issues no certificate',
+    },
     {
       keys: names,
       problem(config) {

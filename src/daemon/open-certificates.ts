@@ -94,11 +94,12 @@ function challengePort({ tls, service }: Config, answers: ChallengeAnswers, open
   const origins = new Map(
     urls.filter(({ protocol }) => protocol === 'https:').map((url) => [url.hostname, url.origin]),
   );
+  const home = origins.get(new URL(service.base_url).hostname) ?? null;
   let isOpen = false;
   return async (): Promise<string | null> => {
     if (isOpen) return null;
     try {
-      const port = await openChallengePort({ host: tls.acme_host, port: tls.acme_http_port, answers, origins });
+      const port = await openChallengePort({ host: tls.acme_host, port: tls.acme_http_port, answers, origins, home });
       isOpen = true;
       opened.add(() => port.close());
       return null;

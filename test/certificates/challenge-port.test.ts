@@ -7,11 +7,16 @@ import { ChallengeAnswers } from '../../src/certificates/challenge-answers.ts';
 import { openChallengePort } from '../../src/certificates/challenge-port.ts';
 import { findFreePort } from '../support/free-port.ts';
 
-const origins = new Map([['mail.a.test', 'https://mail.a.test:8443']]);
+const origins = new Map([
+  ['mail.a.test', 'https://mail.a.test:8443'],
+  ['links.a.test', 'https://links.a.test'],
+]);
 
-async function open(answers = new ChallengeAnswers()) {
+const home = 'https://mail.a.test:8443';
+
+async function open(answers = new ChallengeAnswers(), toHome: string | null = home) {
   const port = await findFreePort();
-  const opened = await openChallengePort({ host: '127.0.0.1', port, answers, origins });
+  const opened = await openChallengePort({ host: '127.0.0.1', port, answers, origins, home: toHome });
   t.teardown(() => opened.close());
   const ask = async (...lines: string[]) => {
     const socket = net.connect(port, '127.0.0.1');
@@ -27,7 +32,7 @@ t.test('challenges are answered as long as they are asked', async (t) => {
   t.match(await ask(line, 'Host: whatever.test'), /^HTTP\/1.1 404 /);
   answers.put('token', 'token.thumbprint');
   t.match(await ask(line, 'Host: whatever.test'), /^HTTP\/1.1 200 [\s\S]*\r\n\r\ntoken\.thumbprint$/);
-  t.match(await ask(line.replace('GET', 'POST'), 'Host: whatever.test'), /^HTTP\/1.1 404 /);
+  t.match(await ask(line.replace('GET', 'POST'), 'Host: whatever.test'), /^HTTP\/1.1 403 /);
   answers.drop('token');
   t.match(await ask(line, 'Host: whatever.test'), /^HTTP\/1.1 404 /);
 });
@@ -50,13 +55,19 @@ t.test(
   },
 );
 
-t.test('browsers are sent to https, for our own names only', async (t) => {
+t.test('browsers are sent to https, to our own names only', async (t) => {
   const { ask } = await open();
   const redirected = await ask('GET /portal?a=b HTTP/1.1', 'Host: MAIL.a.test:80');
   t.match(redirected, /^HTTP\/1.1 308 /);
   t.match(redirected, /\r\nLocation: https:\/\/mail\.a\.test:8443\/portal\?a=b\r\n/);
   t.match(redirected, /\r\nConnection: close\r\n/);
-  t.match(await ask('GET / HTTP/1.1', 'Host: evil.test'), /^HTTP\/1.1 404 /);
+  const location = async (host: string) =>
+    /^HTTP\/1.1 308 [\s\S]*\r\nLocation: (.*)\r\n/.exec(await ask('GET /portal HTTP/1.1', `Host: ${host}`))?.[1];
+  t.equal(await location('links.a.test'), 'https://links.a.test/portal');
+  t.equal(await location('192.0.2.7'), `${home}/portal`, 'whoever types the address');
+  t.equal(await location('evil.test'), `${home}/portal`, 'never to a name of theirs');
+  const nowhere = await open(undefined, null);
+  t.match(await nowhere.ask('GET / HTTP/1.1', 'Host: evil.test'), /^HTTP\/1.1 404 /);
   t.match(await ask('GET http://evil.test/ HTTP/1.1', 'Host: mail.a.test'), /^HTTP\/1.1 404 /);
   t.match(await ask(`GET /${'a'.repeat(3000)} HTTP/1.1`, 'Host: mail.a.test'), /^HTTP\/1.1 414 /);
 });
@@ -66,6 +77,7 @@ t.test('what carries a secret is refused instead', async (t) => {
   const [get, post] = ['GET /domains HTTP/1.1', 'POST /emails HTTP/1.1'];
   t.match(await ask(get, 'Host: mail.a.test', 'Authorization: Bearer x'), /^HTTP\/1.1 403 [\s\S]*replace the key/);
   t.match(await ask(post, 'Host: mail.a.test', 'Content-Length: 0'), /^HTTP\/1.1 403 /);
+  t.match(await ask(post, 'Host: 192.0.2.7', 'Content-Length: 0'), /^HTTP\/1.1 403 /);
 });
 
 t.test('a port that is taken is a sentence, not a crash', async (t) => {
@@ -73,7 +85,7 @@ t.test('a port that is taken is a sentence, not a crash', async (t) => {
   await once(taken, 'listening');
   t.teardown(() => taken.close());
   const { port } = taken.address() as net.AddressInfo;
-  const opening = openChallengePort({ host: '127.0.0.1', port, answers: new ChallengeAnswers(), origins });
+  const opening = openChallengePort({ host: '127.0.0.1', port, answers: new ChallengeAnswers(), origins, home });
   await t.rejects(opening, { message: /^tls\.acme_host, tls\.acme_http_port: cannot listen on/ });
 });
 

@@ -12,6 +12,7 @@ import { newProgram } from '../support/program.ts';
 const CONFIG = `
 [tls]
 acme = true
+acme_terms_accepted = true
 [service]
 base_url = "https://mail.acme.test"
 links_url = "https://links.acme.test"

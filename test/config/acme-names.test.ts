@@ -4,7 +4,7 @@ import { acmeNames, directoryUrl } from '../../src/config/acme-names.ts';
 import type { Config } from '../../src/config/keys.ts';
 import { loadConfig } from '../../src/config/load.ts';
 
-const ON = { 'tls.acme': true, 'service.base_url': 'https://mail.a.test:8443' };
+const ON = { 'tls.acme': true, 'tls.acme_terms_accepted': true, 'service.base_url': 'https://mail.a.test:8443' };
 
 function namesWith(defaults: Record<string, unknown>, change: (config: Config) => void = () => {}) {
   const { config } = loadConfig({ env: {}, defaultFile: null, defaults: { ...ON, ...defaults } });
@@ -16,6 +16,11 @@ t.test('one certificate per listener, for all names of it', async (t) => {
   t.same(namesWith({}), { http: ['mail.a.test'], smtp: ['mail.a.test'] });
   const apart = { 'service.links_url': 'https://links.a.test', 'service.ehlo_name': 'out.a.test' };
   t.same(namesWith(apart), { http: ['links.a.test', 'mail.a.test'], smtp: ['out.a.test'] });
+  const more = namesWith({ ...apart, 'tls.names': ['smtp.a.test', 'mail.a.test'] });
+  t.same(more, {
+    http: ['links.a.test', 'mail.a.test', 'smtp.a.test'],
+    smtp: ['mail.a.test', 'out.a.test', 'smtp.a.test'],
+  });
   t.same(namesWith({ 'service.links_url': 'http://links.a.test' }).http, ['mail.a.test'], 'only what serves TLS');
 });
 

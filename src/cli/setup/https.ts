@@ -61,6 +61,7 @@ export function httpsValues(choice: HttpsChoice | null, addresses: readonly OwnA
     ['http.host', '0.0.0.0'],
     ['http.port', 443],
     ['tls.acme', true],
+    ['tls.acme_terms_accepted', true],
   ]);
   if (hasIpv6(addresses)) values.set('http.host', '::').set('tls.acme_host', '::');
   return values;

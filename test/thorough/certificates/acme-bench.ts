@@ -21,7 +21,7 @@ export async function startBench(t: Test, pebbleOptions: Partial<PebbleOptions> 
   const pebble = await startPebble(t, { dns, httpPort, ...pebbleOptions });
   const account = { url: pebble.directory, root: pebble.root, email: null, binding: null };
   const { store, answers, kit, lines, time } = await keeperKit(t, account);
-  const port = await openChallengePort({ host: '127.0.0.1', port: httpPort, answers, origins: new Map() });
+  const port = await openChallengePort({ host: '127.0.0.1', port: httpPort, answers, origins: new Map(), home: null });
   t.teardown(() => port.close());
   const open = (wanted: string[][], change: Partial<CertificateKit> = {}) =>
     CertificateKeeper.open({ ...kit, ...change }, wanted);

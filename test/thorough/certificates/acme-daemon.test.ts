@@ -31,7 +31,7 @@ for (const engine of ['uws', 'node']) {
     fs.mkdirSync(runtimeDir);
     fs.appendFileSync(
       postrider.configFile,
-      `\n[tls]\nacme = true\nacme_directory = "${pebble.directory}"\nacme_root = "${pebble.rootFile}"\n` +
+      `\n[tls]\nacme = true\nacme_terms_accepted = true\nacme_directory = "${pebble.directory}"\nacme_root = "${pebble.rootFile}"\n` +
         `acme_host = "127.0.0.1"\nacme_http_port = ${httpPort}\nruntime_dir = "run"\n`,
     );
     const ca = pebble.issuerRoot;
@@ -85,7 +85,7 @@ t.test('on port 443 alone, where HTTPS itself proves the names', { skip }, async
   const pebble = await startPebble(t, { dns, httpPort: nobody, tlsPort, reusedProofs: 0 });
   fs.appendFileSync(
     postrider.configFile,
-    `\n[tls]\nacme = true\nacme_challenge = "tls-alpn-01"\nacme_directory = "${pebble.directory}"\n` +
+    `\n[tls]\nacme = true\nacme_terms_accepted = true\nacme_challenge = "tls-alpn-01"\nacme_directory = "${pebble.directory}"\n` +
       `acme_root = "${pebble.rootFile}"\nacme_http_port = ${nobody}\n`,
   );
   const daemon = await postrider.serve();
@@ -106,7 +106,7 @@ t.test('without a port for challenges mail goes on, and everyone is told why', {
   t.teardown(() => taken.close());
   await until('the port', () => taken.address());
   const { port } = taken.address() as { port: number };
-  const acme = { acme: true, acme_directory: 'https://localhost:1/dir', acme_host: '127.0.0.1', acme_http_port: port };
+  const acme = { acme: true, acme_terms_accepted: true, acme_directory: 'https://localhost:1/dir', acme_host: '127.0.0.1', acme_http_port: port };
   const { postrider } = await startWorld(t, { settings: { tls: acme } });
   const daemon = await postrider.serve();
   const line = await daemon.logged({ msg: 'certificates wait: the port for challenges cannot be opened' });

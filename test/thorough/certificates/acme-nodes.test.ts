@@ -45,7 +45,7 @@ async function startMachines(t: Test) {
     dns.set(smtp, 'A', [ip]);
     fs.appendFileSync(
       postrider.configFile,
-      `\n[tls]\nacme = true\nacme_directory = "${pebble.directory}"\nacme_root = "${pebble.rootFile}"\n` +
+      `\n[tls]\nacme = true\nacme_terms_accepted = true\nacme_directory = "${pebble.directory}"\nacme_root = "${pebble.rootFile}"\n` +
         `acme_host = "${ip}"\nacme_http_port = ${httpPort}\n`,
     );
     machines.push({ name, smtp, ip, postrider, daemon: await postrider.serve() });

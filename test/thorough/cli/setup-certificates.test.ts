@@ -21,7 +21,7 @@ t.test('an IPv6 address gets listeners that answer it', async (t) => {
   const { stdout } = await world.setup(...FLAGS.with(-1, `${IP},2001:4860:4860::8888`));
   t.match(stdout, /AAAA/);
   const config = configOf(world)!;
-  for (const line of ['host = "::"', 'acme_host = "::"', 'port = 443', 'acme = true'])
+  for (const line of ['host = "::"', 'acme_host = "::"', 'port = 443', 'acme = true', 'acme_terms_accepted = true'])
     t.ok(config.split('\n').includes(line), line);
   t.equal(config.match(/^host = "::"$/gm)?.length, 2, 'HTTP and SMTP');
   t.match(stdout, /^No certificate for mail\.service\.test yet: no daemon runs\./m);

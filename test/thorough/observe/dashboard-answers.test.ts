@@ -81,6 +81,7 @@ async function openWithoutCertificate(t: Test): Promise<string> {
   const port = await findFreePort();
   const acme = {
     acme: true,
+    acme_terms_accepted: true,
     acme_directory: `${(await closedUrl()).replace(/^http/, 'https')}/dir`,
     acme_host: '127.0.0.1',
   };
