@@ -195,11 +195,15 @@ const MAX_CELL_CHARS = 2000;
 /** Characters read per event-loop turn: some milliseconds. */
 const CHARS_PER_TURN = 65_536;
 
+/** Comma, or what spreadsheets write where that is in numbers; the one that comes first is that of the file. */
+const SEPARATORS = ',;';
+
 /** Skips empty lines. Yields null from time to time, where the caller should let others run. */
 function* readCsv(text: string): Generator<CsvRow | Unclosed | null> {
   let cells: string[] = [];
   let cell = '';
   let [line, startedAt, quotedAt] = [1, 1, 1];
+  let separators = SEPARATORS;
   let isQuoted = false;
   let hasJustClosed = false;
   let chars = 0;
@@ -231,7 +235,8 @@ function* readCsv(text: string): Generator<CsvRow | Unclosed | null> {
       if (isDoubled) add('"');
       else quotedAt = line;
       isQuoted = true;
-    } else if (char === ',' || char === ';') {
+    } else if (separators.includes(char)) {
+      separators = char;
       endCell();
     } else if (char === '\n') {
       const row = endRow();

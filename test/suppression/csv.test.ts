@@ -37,6 +37,13 @@ t.test('what spreadsheets and others make of it', async (t) => {
   t.match(read('\ufeffEmail;Reason\nJO@X.test;Complaint\n\n;\n').entries, [
     { address: 'jo@x.test', reason: 'complaint', createdAt: NOW },
   ]);
+  t.match(
+    read('address,error,created_at\nbob@x.test,550 5.1.1; unknown user,2024-01-01T00:00:00Z').entries,
+    [{ address: 'bob@x.test', createdAt: Date.UTC(2024, 0, 1) }],
+    'a diagnostic has semicolons, and a file one separator',
+  );
+  t.match(read('error;address\n"550, no; such user";jo@x.test').entries, [{ address: 'jo@x.test' }]);
+  t.match(read('"a;b",address\nx;y,jo@x.test').entries, [{ address: 'jo@x.test' }], 'nothing in quotes decides');
   t.match(read('name,address\r"Smith, Jo",jo@x.test\r').entries, [{ address: 'jo@x.test', reason: 'manual' }]);
   t.match(
     read('address,created_at\njo@x.test,2099-01-01T00:00:00Z').entries,
