@@ -7,6 +7,7 @@ import type { Config } from '../config/keys.ts';
 import type { Delivery } from '../delivery/delivery.ts';
 import type { NewMail } from '../delivery/queue/passage.ts';
 import { CheckTurns } from '../domains/check-turns.ts';
+import { createDomainNotices, type DomainNoticesKit } from '../domains/domain-notices.ts';
 import { createDomains, type Domains, type DomainsOptions, hasPassed } from '../domains/domains.ts';
 import type { ServiceIdentity } from '../domains/service-identity.ts';
 import type { HttpServer } from '../http/http.ts';
@@ -89,7 +90,7 @@ async function open(config: Config, options: DaemonOptions, opened: ClosingStack
   const drainDelivery = once(() => delivery.close(config.stop.grace));
   opened.add(drainDelivery);
 
-  const domainParts = domainsOptions(config, foundation, { lookups: authority, isSandbox });
+  const domainParts = domainsOptions(config, foundation, { lookups: authority, isSandbox, notify });
   const domains = createDomains(domainParts);
   const queue = liveQueueControl({ store, clock, ids, log, config }, delivery, foundation.bounceRules);
   const tenantChanged = () => void delivery.reconcile();
@@ -222,9 +223,9 @@ function openDns(config: Config, clock: Clock, isSandbox: boolean) {
 function domainsOptions(
   config: Config,
   foundation: Foundation,
-  { lookups, isSandbox }: { lookups: Authority; isSandbox: boolean },
+  { lookups, isSandbox, notify }: { lookups: Authority; isSandbox: boolean; notify: DomainNoticesKit['notify'] },
 ): DomainsOptions {
-  const { store, vault, clock, ids } = foundation;
+  const { store, vault, clock, ids, log } = foundation;
   return {
     store,
     vault,
@@ -234,6 +235,7 @@ function domainsOptions(
     // The sandbox queries only its own name server.
     turns: new CheckTurns({ clock, isGood: hasPassed, ...(isSandbox && { gapMs: 0 }) }),
     service: domainSettings(config),
+    notices: createDomainNotices({ store, log, notify, baseUrl: config.service.base_url }),
   };
 }
 

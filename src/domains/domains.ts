@@ -6,7 +6,7 @@ import type { IdSource } from '../base/ids.ts';
 import { isRefusal, type Refusal, refuse } from '../base/refusals.ts';
 import type { Vault } from '../base/vault.ts';
 import { createDkimKeyPair, type DkimKeyPair } from '../protocol/mail/dkim/dkim-key.ts';
-import type { Domain, DomainCheck, DomainChecks, DomainVerdict } from '../store/domains.ts';
+import type { CheckReason, Domain, DomainCheck, DomainChecks, DomainVerdict } from '../store/domains.ts';
 import type { Store } from '../store/store.ts';
 import type { ApiKey } from '../store/tenants.ts';
 import type { CheckTurns } from './check-turns.ts';
@@ -18,6 +18,7 @@ import {
   type TxtLookups,
 } from './checks.ts';
 import { defaultSelector, domainNameProblem, selectorProblem } from './domain-name.ts';
+import type { DomainNotices } from './domain-notices.ts';
 
 /** The tenant, with the domain that its API key is restricted to, if any. */
 export type DomainOwner = Pick<ApiKey, 'tenantId' | 'boundDomain'>;
@@ -34,6 +35,8 @@ export interface DomainsOptions {
   /** `ownDomains` are the service's own names, which no tenant may register; lower case. */
   service: ServiceNames & { ownDomains: readonly string[] };
   createKeyPair?: () => Promise<DkimKeyPair>;
+  /** None for a command without a daemon, whose user sees what happens. */
+  notices?: DomainNotices;
 }
 
 export interface VerifiedDomain {
@@ -183,18 +186,23 @@ export async function claim(options: DomainsOptions, domain: Domain): Promise<Do
   if (first !== 'taken') return first ?? notFound();
   const holder = await store.domains.findVerifiedHolder(domain.name);
   if (holder && holder.id !== domain.id) {
-    if (!(await isDefinitelyGone(options, holder))) return exists(domain.name);
-    const won = await store.domains.takeOverDomain(holder.id, domain.tenantId, domain.id, clock.now());
-    if (won) return won;
+    const gone = await definitelyGone(options, holder);
+    if (gone === null) return exists(domain.name);
+    const won = await store.domains.takeOverDomain(domain, { id: holder.id, failureReason: gone }, clock.now());
+    if (won) {
+      options.notices?.takenOver(holder, won.lastCheckedAt ?? clock.now());
+      return won;
+    }
   }
   // The state was changed while DNS was queried: one more attempt decides by the new state.
   const second = await record();
   return second === 'taken' ? exists(domain.name) : (second ?? notFound());
 }
 
-async function isDefinitelyGone(options: DomainsOptions, holder: Domain): Promise<boolean> {
+/** Why its record is not there; null: it is, or DNS does not say. */
+async function definitelyGone(options: DomainsOptions, holder: Domain): Promise<CheckReason | null> {
   const failing = firstFailing(await checkOf(options, holder));
-  return failing !== undefined && failing.reason !== 'dns_unavailable';
+  return failing === undefined || failing.reason === 'dns_unavailable' ? null : failing.reason;
 }
 
 function factsOf(domain: Domain) {

@@ -182,9 +182,22 @@ async function recheck(kit: RecheckKit, due: ClaimedRecheck, stopped: AbortSigna
   const note = { at: now, nextAt: kept.until, misses: kept.misses, firstMissAt: kept.firstMissAt, failsWith };
   const recorded = await store.domains.recordRecheck(due, note);
   if (!recorded) log.info(facts, `a re-check of ${domain.name} was dropped: it was checked elsewhere meanwhile`);
-  if (plan.decision !== 'fail' || !recorded) return 'keep';
-  log.warn(facts, `${domain.name} is no longer verified: ${plan.reason}`);
-  return 'fail';
+  if (!recorded) return 'keep';
+  const message = failing?.message ?? plan.reason;
+  if (plan.decision === 'fail') {
+    log.warn(facts, `${domain.name} is no longer verified: ${plan.reason}`);
+    kit.notices?.lost(domain, { message, at: now });
+    return 'fail';
+  }
+  if (isWorthAMail(domain.state, kept) && result.kind === 'missed') {
+    kit.notices?.missing(domain, { message, since: kept.firstMissAt ?? now, decidedAt: kept.until ?? now });
+  }
+  return 'keep';
+}
+
+/** The first miss may be a slip of the pen at a DNS provider; the third one fails the domain. */
+function isWorthAMail(state: DomainState, { misses }: RecheckDecision): boolean {
+  return state === 'verified' && misses === MISSES_TO_FAIL - 1;
 }
 
 const TAKEN: CheckResult = { kind: 'missed', reason: 'another tenant has verified the name' };

@@ -28,6 +28,12 @@ export interface NewDomain {
   createdAt: number;
 }
 
+/** What another tenant takes over, and what is wrong with its record. */
+export interface LostDomain {
+  id: string;
+  failureReason: CheckReason;
+}
+
 /** The result of a DNS check. */
 export interface DomainVerdict {
   state: 'verified' | 'failed';
@@ -51,10 +57,10 @@ export interface DomainStore {
   /** 'taken' when another tenant has the name verified; null when the domain is gone or revoked. */
   recordVerdict(tenantId: string, id: string, verdict: DomainVerdict): Promise<Domain | 'taken' | null>;
   /**
-   * Another tenant's record is definitely gone and this one's is present: the holder becomes failed and
-   * this domain verified in one step. Null when either is no longer in the state that was checked.
+   * Another tenant's record is definitely gone and the claimant's is present: the holder becomes failed and
+   * the claimant verified in one step. Null when either is no longer in the state that was checked.
    */
-  takeOverDomain(holderId: string, tenantId: string, id: string, at: number): Promise<Domain | null>;
+  takeOverDomain(claimant: Pick<Domain, 'tenantId' | 'id'>, holder: LostDomain, at: number): Promise<Domain | null>;
   /** The private key is erased as soon as no accepted message needs it. Null when the domain is gone or revoked. */
   revokeDomain(tenantId: string, id: string): Promise<Domain | null>;
 }

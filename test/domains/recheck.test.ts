@@ -7,6 +7,7 @@ import { IdSource } from '../../src/base/ids.ts';
 import { Timers } from '../../src/base/timers.ts';
 import { Vault } from '../../src/base/vault.ts';
 import { CheckTurns } from '../../src/domains/check-turns.ts';
+import { createDomainNotices } from '../../src/domains/domain-notices.ts';
 import { createDomains, hasPassed } from '../../src/domains/domains.ts';
 import { type CheckResult, decideRecheck, recheckTimer } from '../../src/domains/recheck.ts';
 import { silentLogger } from '../../src/observe/log.ts';
@@ -98,7 +99,13 @@ async function openWorld(t: Test) {
       return resolver.txt(name).finally(() => underWay--);
     },
   };
+  const mails: { subject: string; text: string; key: string }[] = [];
+  const notices = createDomainNotices({
+    ...{ store, log: silentLogger, baseUrl: 'https://mail.test/' },
+    notify: (_, notice) => void mails.push(notice),
+  });
   const parts = {
+    notices,
     ...{ store, clock, vault: new Vault([Buffer.alloc(32, 1)]), ids: new IdSource() },
     lookups: { limited: () => lookups },
     turns: new CheckTurns<DomainCheck[]>({ clock, isGood: hasPassed, gapMs: 0 }),
@@ -123,15 +130,16 @@ async function openWorld(t: Test) {
       await timers.tick();
     }
   };
-  const register = async (name: string) => {
+  const register = async (name: string, selector = 'pr') => {
     const tenant = await bench.tenant();
     const owner = { tenantId: tenant.id, boundDomain: null };
-    const domain = await domains.register(owner, { domain: name, selector: 'pr' });
+    const domain = await domains.register(owner, { domain: name, selector });
     if (!('id' in domain)) throw new Error(domain.message);
     const stateNow = async () => (await store.domains.getDomain(tenant.id, domain.id))!;
     return { owner, id: domain.id, stateNow };
   };
-  return { store, dns, clock, timers, addTimer, domains, publish, looks, pass, register, mostAtOnce: () => most };
+  const shared = { store, dns, clock, timers, addTimer, domains, mails };
+  return { ...shared, publish, looks, pass, register, mostAtOnce: () => most };
 }
 
 t.test('a pending domain is verified by itself, and never looked at within ten minutes', async (t) => {
@@ -162,22 +170,47 @@ t.test('a call puts the next look off by ten minutes', async (t) => {
 });
 
 t.test('a verified domain fails after three definite misses over a day, and comes back by itself', async (t) => {
-  const { dns, publish, pass, register, domains } = await openWorld(t);
+  const { dns, publish, pass, register, domains, mails } = await openWorld(t);
   const { owner, id, stateNow } = await register('acme.test');
   publish('acme.test');
   t.match(await domains.verify(owner, id), { domain: { state: 'verified' } });
   dns.behave('*', 'servfail');
   await pass(3 * DAY_MS);
   t.match(await stateNow(), { state: 'verified' }, 'DNS was away for three days');
+  t.same(mails, []);
   dns.behave('*', null);
   dns.remove('pr._domainkey.acme.test');
   await pass(DAY_MS);
   t.match(await stateNow(), { state: 'verified' }, 'two misses at most');
-  await pass(1.5 * DAY_MS);
+  t.same(mails, [], 'the first miss may be a slip');
+  await pass(DAY_MS / 2);
+  t.match(mails, [
+    {
+      subject: 'The DKIM record of acme.test is missing',
+      text: /^Since 2026-\S+Z, checks .*\n\n.*no TXT record[\s\S]*missing at 2026-\S+Z, mail [\s\S]*\n\nhttps:\/\/mail\.test\/portal\/domains\n$/,
+    },
+  ]);
+  await pass(DAY_MS);
   t.match(await stateNow(), { state: 'failed', failureReason: 'not_found', verifiedAt: null });
+  t.match(mails.slice(1), [{ subject: 'acme.test is no longer verified', text: /no longer accepted/ }], 'once');
   publish('acme.test');
   await pass(DAY_MS);
   t.match(await stateNow(), { state: 'verified', failureReason: null });
+});
+
+t.test('whoever loses a domain to another tenant is told', async (t) => {
+  const { dns, publish, register, domains, mails } = await openWorld(t);
+  const { owner, id, stateNow } = await register('acme.test');
+  const rival = await register('acme.test', 'rival');
+  publish('acme.test');
+  t.match(await domains.verify(owner, id), { domain: { state: 'verified' } });
+  dns.set('rival._domainkey.acme.test', 'TXT', ['v=DKIM1; k=rsa; p=cHVibGlj']);
+  t.match(await domains.verify(rival.owner, rival.id), { refused: 'domain_exists' }, 'its record is still there');
+  t.same(mails, []);
+  dns.set('pr._domainkey.acme.test', 'TXT', ['v=DKIM1; k=rsa; p=b3RoZXI']);
+  t.match(await domains.verify(rival.owner, rival.id), { domain: { state: 'verified' } });
+  t.match(await stateNow(), { state: 'failed', failureReason: 'mismatch' }, 'for what is wrong with its record');
+  t.match(mails, [{ subject: 'acme.test is no longer verified', text: /Another account has proven/ }]);
 });
 
 t.test('very many that are due at once are looked at a few at a time; revoked ones never', async (t) => {

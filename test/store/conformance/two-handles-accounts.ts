@@ -147,7 +147,11 @@ export const rivalAccountCases = {
     const holder = (await bench.store.domains.findVerifiedHolder(name))!;
     const claimants = claims.filter(({ id }) => id !== holder.id);
     const taken = await atOnce(handles, 2, ({ domains }, at) =>
-      domains.takeOverDomain(holder.id, claimants[at]!.tenantId, claimants[at]!.id, T0),
+      domains.takeOverDomain(
+        { tenantId: claimants[at]!.tenantId, id: claimants[at]!.id },
+        { id: holder.id, failureReason: 'mismatch' },
+        T0,
+      ),
     );
     t.strictSame(countAnswers(taken), { done: 1, null: 1 });
     t.equal(

@@ -54,7 +54,11 @@ export const answerCases = {
     const heir = await bench.pendingDomain((await bench.tenant()).id, name);
     const { tenant, domain } = await bench.sender(name);
     t.strictSame(await answers(bench, handles, domain), { accepted: 4 });
-    await handles[1].domains.takeOverDomain(domain.id, heir.tenantId, heir.id, T0);
+    await handles[1].domains.takeOverDomain(
+      { tenantId: heir.tenantId, id: heir.id },
+      { id: domain.id, failureReason: 'mismatch' },
+      T0,
+    );
     t.strictSame(await answers(bench, handles, domain), { domain_not_verified: 4 });
     t.strictSame(await answers(bench, handles, heir), { accepted: 4 });
     await handles[1].domains.revokeDomain(heir.tenantId, heir.id);

@@ -271,7 +271,11 @@ async function domainsAround(walk: Walk): Promise<void> {
     holder?.tenantId === tenantId ? holder : null,
     'findVerified',
   );
-  walk.same(await store.domains.takeOverDomain(id, tenantId, id, walk.now), null, 'takeOverDomain from oneself');
+  walk.same(
+    await store.domains.takeOverDomain({ tenantId, id }, { id, failureReason: 'mismatch' }, walk.now),
+    null,
+    'takeOverDomain from oneself',
+  );
   await recheck(walk, domain);
   await store.domains.recordChecks(tenantId, id, { at: walk.now, checks: [] });
   walk.same((await store.domains.lastChecks(tenantId, id))?.at, walk.now, 'lastChecks');

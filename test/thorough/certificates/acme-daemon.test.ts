@@ -106,7 +106,13 @@ t.test('without a port for challenges mail goes on, and everyone is told why', {
   t.teardown(() => taken.close());
   await until('the port', () => taken.address());
   const { port } = taken.address() as { port: number };
-  const acme = { acme: true, acme_terms_accepted: true, acme_directory: 'https://localhost:1/dir', acme_host: '127.0.0.1', acme_http_port: port };
+  const acme = {
+    acme: true,
+    acme_terms_accepted: true,
+    acme_directory: 'https://localhost:1/dir',
+    acme_host: '127.0.0.1',
+    acme_http_port: port,
+  };
   const { postrider } = await startWorld(t, { settings: { tls: acme } });
   const daemon = await postrider.serve();
   const line = await daemon.logged({ msg: 'certificates wait: the port for challenges cannot be opened' });

@@ -8,6 +8,7 @@ import type {
   DomainState,
   DomainStore,
   DomainVerdict,
+  LostDomain,
   NewDomain,
 } from '../../../domains.ts';
 import type { Steps } from '../../steps.ts';
@@ -30,7 +31,7 @@ export function domainVerbs(db: Transaction): Work<DomainStore> {
     },
     findVerifiedHolder: (name) => readVerifiedHolder(db, name),
     recordVerdict: (tenantId, id, verdict) => recordVerdict(db, { tenantId, id, verdict }),
-    takeOverDomain: (holderId, tenantId, id, at) => takeOver(db, { holderId, tenantId, id, at }),
+    takeOverDomain: (claimant, holder, at) => takeOver(db, claimant, holder, at),
     revokeDomain: (tenantId, id) => revokeDomain(db, tenantId, id),
   };
 }
@@ -93,14 +94,16 @@ function* setState(db: Transaction, id: string, verdict: DomainVerdict): Steps<v
 
 function* takeOver(
   db: Transaction,
-  { holderId, tenantId, id, at }: { holderId: string; tenantId: string; id: string; at: number },
+  { tenantId, id }: Pick<Domain, 'tenantId' | 'id'>,
+  lost: LostDomain,
+  at: number,
 ): Steps<Domain | null> {
   const claimant = yield* readDomain(db, tenantId, id);
   if (!claimant || claimant.state === 'revoked') return null;
   const holder = yield* readVerifiedHolder(db, claimant.name);
-  if (holder?.id !== holderId || holderId === claimant.id) return null;
+  if (holder?.id !== lost.id || lost.id === claimant.id) return null;
 
-  yield* setState(db, holderId, { state: 'failed', failureReason: 'not_found', checkedAt: at });
+  yield* setState(db, lost.id, { state: 'failed', failureReason: lost.failureReason, checkedAt: at });
   yield* setState(db, id, { state: 'verified', failureReason: null, checkedAt: at });
   return yield* readDomain(db, tenantId, id);
 }
