@@ -5,6 +5,7 @@ import { namesWithoutAddress } from '../../src/certificates/names-in-dns.ts';
 import { createAuthority } from '../../src/protocol/dns/lookup/authority.ts';
 import { createResolver } from '../../src/protocol/dns/lookup/resolver.ts';
 import { startDnsServer } from '../support/dns-server.ts';
+import { patience } from '../support/patience.ts';
 
 t.test('an address in either view of DNS is enough, and no answer is no verdict', async (t) => {
   const [dns, inside] = [await startDnsServer(), await startDnsServer()];
@@ -15,7 +16,7 @@ t.test('an address in either view of DNS is enough, and no answer is no verdict'
   dns.set('text.a.test', 'TXT', ['no address']);
   inside.set('inside.a.test', 'A', ['10.0.0.1']);
   const resolverOf = ({ endpoint }: { endpoint: string }) =>
-    createResolver({ servers: [endpoint], clock: systemClock, timeoutMs: 2000 });
+    createResolver({ servers: [endpoint], clock: systemClock, timeoutMs: patience(2000) });
   const outside = createAuthority({ resolver: resolverOf(dns), authorityPort: dns.port, allowPrivate: true }).records;
   const names = ['four.a.test', 'six.a.test', 'text.a.test', 'gone.a.test', 'inside.a.test'];
   const missing = (resolver: typeof dns) =>

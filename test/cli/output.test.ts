@@ -5,10 +5,11 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import t from 'tap';
 import { suppressionExport } from '../../src/cli/commands/suppression-csv.ts';
+import { patience } from '../support/patience.ts';
 import { newProgram, PROGRAM_ARGUMENTS, runInThisProcess } from '../support/program.ts';
 
 const shell = (script: string) =>
-  promisify(execFile)('bash', ['--norc', '-c', script], { env: { PATH: process.env.PATH }, timeout: 60_000 });
+  promisify(execFile)('bash', ['--norc', '-c', script], { env: { PATH: process.env.PATH }, timeout: patience(60_000) });
 
 t.test('a long list, into a slow pipe, a closed one, and a full disk', async (t) => {
   const program = newProgram();

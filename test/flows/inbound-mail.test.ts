@@ -36,7 +36,7 @@ function printed({ configFile }: Installation, ...args: string[]): Promise<Print
   });
 }
 
-t.test('a mail that is refused for a bare LF is counted and listed', { timeout: 60_000 }, async (t) => {
+t.test('a mail that is refused for a bare LF is counted and listed', async (t) => {
   const metricsPort = await findFreePort();
   const { postrider } = await startWorld(t, { settings: { metrics: { port: metricsPort } } });
   const daemon = await postrider.serve();
@@ -63,7 +63,7 @@ t.test('a mail that is refused for a bare LF is counted and listed', { timeout: 
   t.match(page, /^postrider_inbound_mails_total\{outcome="bare_line_end"\} 1$/m);
 });
 
-t.test('postmaster and abuse of the EHLO name reach the operator', { timeout: 60_000 }, async (t) => {
+t.test('postmaster and abuse of the EHLO name reach the operator', async (t) => {
   const settings = { service: { base_url: 'https://mail.postrider.test', ehlo_name: 'mx7.postrider.test' } };
   const { postrider } = await startWorld(t, { settings });
   const daemon = await postrider.serve();
@@ -78,7 +78,7 @@ t.test('postmaster and abuse of the EHLO name reach the operator', { timeout: 60
   client.close();
 });
 
-t.test('inbound retry has a mail worked on again, with a daemon and without', { timeout: 60_000 }, async (t) => {
+t.test('inbound retry has a mail worked on again, with a daemon and without', async (t) => {
   const { postrider } = await startWorld(t);
   const daemon = await postrider.serve();
   const client = await SmtpClient.hello(await smtpPortOf(daemon));
@@ -100,7 +100,7 @@ t.test('inbound retry has a mail worked on again, with a daemon and without', { 
   t.match(await postrider.run('inbound', 'retry', id), { code: 1, stderr: /is already queued/ });
 });
 
-t.test('inbound show --raw prints the octets of the mail as they came', { timeout: 60_000 }, async (t) => {
+t.test('inbound show --raw prints the octets of the mail as they came', async (t) => {
   const { postrider } = await startWorld(t, { settings: { smtp: { max_role_mail_mib: 16 } } });
   const daemon = await postrider.serve();
   const port = await smtpPortOf(daemon);

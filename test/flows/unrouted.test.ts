@@ -87,7 +87,7 @@ t.test('one look into DNS is no proof', async (t) => {
   t.match(await second.logged({ fact: 'deferred', message_id: again! }), { attempt: 1 }, 'and it begins anew');
 });
 
-t.test('much mail without a route at once is held until an operator decides', { timeout: 120_000 }, async (t) => {
+t.test('much mail without a route at once is held until an operator decides', async (t) => {
   const metricsPort = await findFreePort();
   const { dns, postrider, sink } = await startWorld(t, {
     settings: {

@@ -6,6 +6,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { runCli } from '../../src/cli/run-cli.ts';
+import { patience } from './patience.ts';
 
 const CHECKOUT = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -73,7 +74,7 @@ interface RunAs {
 
 export function runProgram(args: string[], { root = CHECKOUT, ...as }: RunAs = {}): Promise<Finished> {
   return new Promise((resolve) => {
-    const options = { env: { PATH: process.env.PATH }, timeout: 30_000, ...as };
+    const options = { env: { PATH: process.env.PATH }, timeout: patience(30_000), ...as };
     execFile(programOf(root), args, options, (error, stdout, stderr) => {
       const code = error ? (typeof error.code === 'number' ? error.code : -1) : 0;
       resolve({ code, stdout, stderr });

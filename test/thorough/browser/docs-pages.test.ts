@@ -9,7 +9,7 @@ import { checkPage } from './check-page.ts';
 /** What Swagger UI builds, and no style mends: buttons within buttons, and lists to choose from without a label. */
 const OF_SWAGGER_UI = ['nested-interactive', 'select-name'];
 
-t.test('pages under /docs', { skip: noBrowser, timeout: 240_000 }, async (t) => {
+t.test('pages under /docs', { skip: noBrowser }, async (t) => {
   const world = await startPortal(t);
   const origin = `http://127.0.0.1:${world.daemon.httpPort}`;
   const { browser, window } = await openBrowser(t, origin);
