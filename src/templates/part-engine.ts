@@ -47,6 +47,9 @@ export class PartEngine {
       strictFilters: true,
       ownPropertyOnly: true,
       memoryLimit: limits.allocations,
+      // Its defaults are those of the server, which is none of a recipient's business.
+      timezoneOffset: 0,
+      locale: 'en',
       ...(part === 'html' && { outputEscape: (value: unknown) => escapeHtml(plainText(value)) }),
     });
     this.#limitTags();

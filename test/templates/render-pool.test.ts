@@ -46,6 +46,21 @@ async function flawOf(outcome: Promise<RenderOutcome>): Promise<Flaw> {
   return result.flaw;
 }
 
+t.test('dates are in UTC and English, wherever the server is', async (t) => {
+  const before = process.env.TZ;
+  process.env.TZ = 'Asia/Tokyo';
+  t.teardown(() => {
+    if (before === undefined) delete process.env.TZ;
+    else process.env.TZ = before;
+  });
+  const outcome = await render(
+    '{{ at | date: "%A %d %b %H:%M %z" }}',
+    { at: '2026-01-02T23:30:00Z' },
+    { pool: openPool(t) },
+  );
+  t.match(outcome, { kind: 'rendered', html: 'Friday 02 Jan 23:30 +0000' });
+});
+
 t.test('html is escaped once unless raw stands last, text never', async (t) => {
   const cases: [source: string, html: string, text: string][] = [
     ['{{ a }}', '&lt;b&gt;&amp;&#34;&#39;', '<b>&"\''],
