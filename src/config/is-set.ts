@@ -9,9 +9,16 @@ export function isSet({ source }: Pick<LoadedConfig, 'source'>, name: KeyName): 
   return origin === 'file' || origin === 'environment';
 }
 
-/** Whether somebody wants something else than the default, which a documented file has, too. */
-export function isChanged(loaded: LoadedConfig, name: KeyName): boolean {
+/** Whether somebody has chosen the value: with the documented file, only if it is another one than the default. */
+export function isChosen(loaded: LoadedConfig, name: KeyName): boolean {
+  if (!isSet(loaded, name)) return false;
+  if (!isDocumentedFile((one) => loaded.source.origins.get(one) === 'file')) return true;
   const { section, key, spec } = ALL_KEYS.find((one) => one.name === name)!;
   const value = (loaded.config as Record<string, Record<string, unknown>>)[section]![key];
-  return isSet(loaded, name) && !isDeepStrictEqual(value, spec.default);
+  return !isDeepStrictEqual(value, spec.default);
+}
+
+/** The documented file has every key with its default. Nobody writes most of them by hand. */
+export function isDocumentedFile(has: (name: KeyName) => boolean): boolean {
+  return ALL_KEYS.filter(({ name }) => has(name)).length > ALL_KEYS.length / 2;
 }

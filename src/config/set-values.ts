@@ -1,7 +1,9 @@
 // Sets keys in the text of a configuration file. Everything else in it stays, comments included: a key that stands there
-// with its default or as a commented-out example takes that line's place, another one is put below its section's heading.
+// as a commented-out example, or with its default in the documented file, takes that line's place; another one is put below
+// its section's heading.
 import { isDeepStrictEqual } from 'node:util';
 import { parse, TomlError } from 'smol-toml';
+import { isDocumentedFile } from './is-set.ts';
 import type { KeyName } from './keys.ts';
 import { renderDocumentedFile } from './print.ts';
 
@@ -15,7 +17,7 @@ export function newConfigFile(values: NewValues): string {
   return withValues(renderDocumentedFile(), values)!;
 }
 
-/** The keys must not be set in it, or only to their defaults. Null: the text has a form in which they can't be added without a risk. */
+/** The keys must not be set in it, or only to the documented file's defaults. Null: the text has a form in which they can't be added without a risk. */
 export function withValues(text: string, values: NewValues): string | null {
   const end = text.includes('\r\n') ? '\r' : '';
   const lines = text.split('\n');
@@ -46,17 +48,24 @@ function setLine(lines: string[], name: KeyName, { value, end }: { value: NewVal
 /** What looks like a heading or an example may stand in a string of several lines: only the parser knows. */
 function hasOnlyAdded(before: string, after: string, values: NewValues): boolean {
   const expected = parsed(before);
+  if (expected === null) return false;
+  const inFile = (name: KeyName) => {
+    const [section, key] = name.split('.') as [string, string];
+    return expected[section]?.[key];
+  };
+  const isDocumented = isDocumentedFile((name) => inFile(name) !== undefined);
   for (const [name, value] of values) {
     const [section, key] = name.split('.') as [string, string];
-    if (expected === null || !mayChange(expected[section]?.[key], name)) return false;
+    const had = inFile(name);
+    if (had !== undefined && !(isDocumented && isDefault(had, name))) return false;
     expected[section] = { ...expected[section], [key]: value };
   }
   return isDeepStrictEqual(parsed(after), expected);
 }
 
-function mayChange(value: unknown, name: KeyName): boolean {
+function isDefault(value: unknown, name: KeyName): boolean {
   const [section, key] = name.split('.') as [string, string];
-  return value === undefined || isDeepStrictEqual(value, parsed(renderDocumentedFile())?.[section]?.[key]);
+  return isDeepStrictEqual(value, parsed(renderDocumentedFile())?.[section]?.[key]);
 }
 
 /** Plain objects, which can be compared; null: not valid TOML. */

@@ -44,7 +44,7 @@ t.test('a file of an operator keeps all that it has', async (t) => {
   }
 });
 
-t.test('a default makes room, and what somebody has chosen does not', async (t) => {
+t.test('a default of the documented file makes room, and what somebody has chosen does not', async (t) => {
   const web = new Map<KeyName, NewValue>([
     ['http.port', 443],
     ['http.trusted_proxies', ['127.0.0.1']],
@@ -56,7 +56,9 @@ t.test('a default makes room, and what somebody has chosen does not', async (t) 
     .filter((line, at) => line !== documented[at]);
   t.same(changed, ['port = 443', 'trusted_proxies = ["127.0.0.1"]', 'acme = true']);
   const port = new Map<KeyName, NewValue>([['http.port', 443]]);
-  t.equal(withValues('[http]\n#port = 1\nport = 8080 # as usual\n', port), '[http]\n#port = 1\nport = 443\n');
+  t.equal(withValues('[http]\n#port = 1\nport = 8080 # as usual\n', port), null, 'a default that somebody has written');
+  const again = withValues(newConfigFile(values), port)!;
+  t.match(parse(again), { http: { port: 443 }, service: { base_url: 'https://mail.example.com' } }, 'a file of ours');
   t.equal(withValues('[http]\nport = 8443\n', port), null);
   const proxies = new Map<KeyName, NewValue>([['http.trusted_proxies', ['127.0.0.1']]]);
   t.equal(withValues('[http]\ntrusted_proxies = [\n]\n', proxies), null, 'in several lines');

@@ -1,7 +1,7 @@
 // What set-up must know: from flags, from what stands already, from the person, or the default. A value that the
 // configuration has is never asked for, and never changed.
 import os from 'node:os';
-import { isChanged, isSet } from '../../config/is-set.ts';
+import { isChosen, isSet } from '../../config/is-set.ts';
 import type { Config, KeyName } from '../../config/keys.ts';
 import type { LoadedConfig } from '../../config/load.ts';
 import type { NewValue, NewValues } from '../../config/set-values.ts';
@@ -145,7 +145,7 @@ export function valuesToSet({ loaded, given }: Pick<GatherKit, 'loaded' | 'given
     values.set('service.bounces_domain', bounces);
   if (!isSet(loaded, 'service.operator_address') && operator !== null) values.set('service.operator_address', operator);
   // The MX then has an AAAA record, too.
-  if (!isHostSet && !isChanged(loaded, 'smtp.host') && hasIpv6(addresses)) values.set('smtp.host', '::');
+  if (!isHostSet && !isChosen(loaded, 'smtp.host') && hasIpv6(addresses)) values.set('smtp.host', '::');
   return values;
 }
 

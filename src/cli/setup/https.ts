@@ -1,7 +1,7 @@
 // Who speaks HTTPS: the daemon, with certificates that it gets by itself, or a proxy in front of it. Asked once: who has a
 // configuration with a host name, or with another value than the default for any of these keys, has decided already.
 import { connect } from 'node:net';
-import { isChanged, isSet } from '../../config/is-set.ts';
+import { isChosen, isSet } from '../../config/is-set.ts';
 import type { KeyName } from '../../config/keys.ts';
 import type { LoadedConfig } from '../../config/load.ts';
 import type { NewValue, NewValues } from '../../config/set-values.ts';
@@ -81,5 +81,5 @@ export function httpsDifference(loaded: LoadedConfig, given: HttpsChoice | undef
 }
 
 function decidingKeys(loaded: LoadedConfig): KeyName[] {
-  return DECIDING.filter((name) => isChanged(loaded, name));
+  return DECIDING.filter((name) => isChosen(loaded, name));
 }

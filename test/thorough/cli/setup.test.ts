@@ -139,3 +139,14 @@ t.test('a file that cannot be written', async (t) => {
   t.match(stderr, /postrider\.toml can't be written: /);
   t.notMatch(stdout, /API key/);
 });
+
+t.test('a value that somebody has written stays, whatever it is', async (t) => {
+  const world = await setupWorld(t);
+  const mine = '[http]\nhost = "127.0.0.1"\nport = 8080\n';
+  fs.mkdirSync(path.dirname(world.configFile));
+  fs.writeFileSync(world.configFile, mine);
+  const { stdout } = await world.setup('--yes', ...NAMES, '--https', 'self');
+  t.match(stdout, /^--https self changes nothing, because the configuration sets http\.host, http\.port\. Change it/m);
+  t.ok(configOf(world)!.startsWith(mine));
+  t.notMatch(configOf(world), /^acme = true$/m);
+});
