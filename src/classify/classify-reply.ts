@@ -5,6 +5,7 @@
 import { describeError } from '../base/errors.ts';
 import type { BounceType, SmtpStage } from '../base/outcome.ts';
 import type { Action, BounceRule, StatusPattern, SuspensionRule } from './bounce-rule.ts';
+import { isGuess, withoutGuesses } from './guesses.ts';
 import { LABELS, type Label } from './labels.ts';
 import { PhraseFinder } from './phrase-finder.ts';
 import { wordsOf } from './words.ts';
@@ -38,16 +39,20 @@ export interface BounceRules {
   /** For each phrase of the finder, the rules that require it, and those that exclude it. */
   readonly requiredBy: readonly (readonly number[])[];
   readonly excludedBy: readonly (readonly number[])[];
+  /** Phrases that ask for a guess. */
+  readonly guesses: ReadonlySet<number>;
 }
 
 /** Calls `addProblem` for phrases that can't be parsed. The last rule must match everything. */
 export function compileRules(all: readonly BounceRule[], addProblem: (problem: string) => void): BounceRules {
   const finder = new PhraseFinder();
+  const guesses = new Set<number>();
   const requiredBy: number[][] = [];
   const excludedBy: number[][] = [];
   const note = (lists: number[][], phrase: string, rule: number) => {
     try {
       const number = finder.add(phrase);
+      if (isGuess(phrase)) guesses.add(number);
       lists[number] ??= [];
       lists[number].push(rule);
     } catch (error) {
@@ -58,7 +63,7 @@ export function compileRules(all: readonly BounceRule[], addProblem: (problem: s
     for (const phrase of text) note(requiredBy, phrase, number);
     for (const phrase of unless) note(excludedBy, phrase, number);
   }
-  return { all, finder, requiredBy, excludedBy };
+  return { all, finder, requiredBy, excludedBy, guesses };
 }
 
 export function classifyReply(said: ServerReply, rules: BounceRules): Classification {
@@ -87,17 +92,30 @@ function quotedIn(said: ServerReply): ServerReply | null {
 
 function firstMatch(said: ServerReply, rules: BounceRules): BounceRule {
   const facts = factsOf(said);
-  const [required, excluded] = [new Set<number>(), new Set<number>()];
-  for (const phrase of rules.finder.find(wordsOf(said.response))) {
-    for (const rule of rules.requiredBy[phrase] ?? []) required.add(rule);
-    for (const rule of rules.excludedBy[phrase] ?? []) excluded.add(rule);
-  }
+  const words = wordsOf(said.response);
+  const phrases = rules.finder.find(words);
+  const [required, excluded] = [rulesWith(phrases, rules.requiredBy), rulesWith(phrases, rules.excludedBy)];
+  const stated = statedPhrases(words, phrases, rules);
+  const requiredByStated = stated === phrases ? required : rulesWith(stated, rules.requiredBy);
+  const hasPhrase = (rule: BounceRule, number: number) =>
+    rule.text.length === 0 || (rule.class === 'hard' ? requiredByStated : required).has(number);
   const rule = rules.all.find(
-    (candidate, number) =>
-      (candidate.text.length === 0 || required.has(number)) && matches(candidate, facts) && !excluded.has(number),
+    (candidate, number) => hasPhrase(candidate, number) && matches(candidate, facts) && !excluded.has(number),
   );
   if (!rule) throw new Error('the bounce rules do not end with one that fits everything');
   return rule;
+}
+
+/** The phrases that the text states, not guesses: `the mailbox may not exist` is no reason for a hard bounce. */
+function statedPhrases(words: string, phrases: readonly number[], { finder, guesses }: BounceRules): readonly number[] {
+  const stated = withoutGuesses(words);
+  if (stated === words) return phrases;
+  return [...finder.find(stated), ...phrases.filter((phrase) => guesses.has(phrase))];
+}
+
+/** The rules that these phrases are noted for. */
+function rulesWith(phrases: readonly number[], lists: readonly (readonly number[])[]): Set<number> {
+  return new Set(phrases.flatMap((phrase) => lists[phrase] ?? []));
 }
 
 interface Facts {

@@ -202,6 +202,8 @@ const BOILERPLATE: readonly string[] = [
   String.raw`remote server \([\w.:]{1,60}\) issued an error|error type: smtp\b|\w{1,40} sent: RCPT TO:<[^>]{0,300}>|remote (?:smtp )?server (?:replied|returned)`,
   'SMTP server <[^>]{1,255}> rejected recipient <[^>]{1,300}>|it responded as follows',
   'reason: remote SMTP server has rejected address|- other mail system problem',
+  // Maddy writes it in every report.
+  'the usual cause of this problem is [^.]{1,120}',
   'the number and frequency of delivery attempts are determined by local configuration parameters',
   String.raw`\bthis is the [\w-]{1,40} (?:mail (?:server|system|agent)|program)(?: v[\w.]{1,20})? at (?:host )?\S{1,255}`,
   String.raw`\[(?:RCPT_TO|MAIL_FROM|DATA|CONNECT)\]|this is a permanent error; i.?ve given up`,
