@@ -67,9 +67,13 @@ export function compileRules(all: readonly BounceRule[], addProblem: (problem: s
 }
 
 export function classifyReply(said: ServerReply, rules: BounceRules): Classification {
-  const inner = quotedIn(said);
+  const quoted = quotedIn(said);
   const outer = firstMatch(said, rules);
-  if (inner === null) return verdict(outer, said);
+  if (quoted === null) return verdict(outer, said);
+  const { inner, introduction } = quoted;
+  // `Sender address rejected: … said: 550 5.1.1 User unknown`: the unknown user is our return path.
+  const before = firstMatch({ ...said, response: introduction }, rules);
+  if (before.text.length > 0 && before.label === 'sender_refused') return verdict(before, said);
   const within = firstMatch(inner, rules);
   const isSpecific = within.text.length > 0 || within.enhanced.length > 0;
   return isSpecific ? verdict(within, inner) : verdict(outer, said);
@@ -81,13 +85,14 @@ const QUOTED_REPLY =
   /(?:->|=>|\b(?:error|reply|response|returned|said|responded(?: with)?)(?: was)?:?)\s{0,3}['"(]{0,2}(5\d\d)[\s-]{1,3}['"]?(?:#?(5\.\d{1,3}\.\d{1,3})[\s:]{0,3})?(?=\S)/i;
 
 /** The reply that a permanent reply quotes after its own words; null: it quotes none. */
-function quotedIn(said: ServerReply): ServerReply | null {
+function quotedIn(said: ServerReply): { inner: ServerReply; introduction: string } | null {
   const match = QUOTED_REPLY.exec(said.response.slice(0, 1_000));
   const leading = said.smtpCode === null ? said.enhancedCode : String(said.smtpCode);
   // A temporary reply counts as the relaying server gave it: that server keeps trying.
   if (match === null || match.index === 0 || (leading !== null && leading[0] !== '5')) return null;
   const response = said.response.slice(match.index + match[0].length);
-  return { ...said, smtpCode: Number(match[1]), enhancedCode: match[2] ?? null, response };
+  const inner = { ...said, smtpCode: Number(match[1]), enhancedCode: match[2] ?? null, response };
+  return { inner, introduction: said.response.slice(0, match.index) };
 }
 
 function firstMatch(said: ServerReply, rules: BounceRules): BounceRule {

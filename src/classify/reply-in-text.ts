@@ -13,8 +13,10 @@ export interface FoundReply {
 
 const MAX_CHARACTERS = 4_000;
 
-// `550 5.1.1 …`, `550-5.1.1 …`, `550 #5.1.1`, `501: 5.1.8`, `smtp;550-5.1.1`; such a pair is never a coincidence.
-const BOTH_CODES = /(?<![\d.])([45]\d\d)(?:[\s:;-]+(?:[45]\d\d[\s-]+)?)['"#(]{0,2}([45]\.\d{1,3}\.\d{1,3})(?![.\d])/;
+// `550 5.1.1 …`, `550-5.1.1 …`, `550 #5.1.1`, `501: 5.1.8`, `smtp;550-5.1.1`, `550, ERROR_CODE :5.1.1` (Zoho); such a
+// pair is never a coincidence.
+const BOTH_CODES =
+  /(?<![\d.])([45]\d\d)(?:(?:, ERROR_CODE )?[\s:;-]+(?:[45]\d\d[\s-]+)?)['"#(]{0,2}([45]\.\d{1,3}\.\d{1,3})(?![.\d])/;
 /** After words that introduce a server's reply, or at the beginning. */
 const CODE_ALONE =
   /(?:^|said:?|says:?|replied:?|repl(?:y|ies)(?: was)?:?|respon(?:ded|se)(?: was| with)?:?(?: failure:?)?|returned:?|returned was:?|failed with:?|answer(?:ed)?:?|error:?|reason:?|code :?|status:?|failure:|message:?|<<<|>>>|[>)\]:;-]\s|\],\s|\bsmtp;\s?|\bhost: [\w.-]{3,255}\s|^[\w.-]+@\S+\s)\s*["'([<]{0,2}([45]\d\d)(?=[\s:;,)\]"'-]|$)/i;

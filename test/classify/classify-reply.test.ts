@@ -80,6 +80,33 @@ t.test('hard rules do not fit what is temporary or about the sender', async (t) 
   }
 });
 
+t.test('a quoted reply decides, unless the words before it are about the sender', async (t) => {
+  const rules = rulesOf(
+    'text = "unknown"\nclass = "hard"\nlabel = "no_mailbox"',
+    'text = "return path"\nlabel = "sender_refused"',
+    'text = "policy"',
+  );
+  const rule = (text: string) => classifyReply(said(550, null, text), rules).rule;
+  t.equal(rule('Refused, the server said: 550 5.1.1 unknown'), 'r1');
+  t.equal(rule('Policy of the server, it said: 550 5.1.1 unknown'), 'r1');
+  t.equal(rule('No such return path, its server said: 550 5.1.1 unknown'), 'r2');
+  t.equal(rule('Refused, the server said: 550 unknown return path'), 'r1', 'only what stands before it');
+});
+
+t.test('a hard rule asks for a statement, other rules take a guess', async (t) => {
+  const rules = rulesOf(
+    'text = "may be gone"\nclass = "hard"\nlabel = "no_mailbox"',
+    'text = "unknown"\nclass = "hard"\nlabel = "no_mailbox"',
+    'text = ["unknown", "blocked"]',
+  );
+  const rule = (text: string) => classifyReply(said(550, null, text), rules).rule;
+  t.equal(rule('The user is unknown'), 'r2');
+  t.equal(rule('The user may be unknown'), 'r3');
+  t.equal(rule('You may be blocked'), 'r3');
+  t.equal(rule('The user may be new; it is unknown'), 'r2', 'a guess ends with its clause');
+  t.equal(rule('The user may be gone'), 'r1', 'a phrase that asks for the guess');
+});
+
 t.test('the action: that of the rule, else that of the first digit; unknown means temporary', async (t) => {
   const pause = 'action = "suspend"\nsuspend_for = "2h"\nsuspend_scope = "source"';
   const rules = rulesOf(

@@ -155,6 +155,11 @@ const REFUSALS: [kinds: string, status: string, diagnostic: string, command?: st
   ['hard', '5.0.0', '550 5.1.1 Unknown local part ann in <ann@rcpt.test>'],
   ['block', '5.0.0', '550 Verification failed for <s@acme.test> 550-No Such User Here 550 Sender verify failed'],
   ['block', '5.0.0', '550-Verification failed for <s@acme.test> 550-Called: 192.0.2.1 550 Sender verify failed'],
+  [
+    'block',
+    '5.1.7',
+    '550 5.1.7 <b1@bounces.test>: Sender address rejected: undeliverable address: host in.post.test[192.0.2.7] said: 550 5.1.1 User unknown (in reply to RCPT TO command)',
+  ],
   ['hard', '5.0.0', 'user unknown'],
   ['hard', '5.1.1', 'unknown user: "ann"'],
   ['hard', '5.1.1', 'User unknown in virtual alias table'],

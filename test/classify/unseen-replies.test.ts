@@ -131,6 +131,13 @@ const BLOCK: [reply: string, label: string | null][] = [
   ['550 <b1@bounces.test>: Sender address rejected: User unknown in local recipient table', 'sender_refused'],
   ['550 Verification failed for <b1@bounces.test> No such user here Sender verify failed', 'sender_refused'],
   ['550 5.1.0 Sender domain does not exist', 'sender_refused'],
+  [
+    '550 5.1.0 <b1@bounces.test>: Sender address rejected: undeliverable address: host in.post.test[192.0.2.7] said: 550 No such user here',
+    'sender_refused',
+  ],
+  ['550 5.1.8 <b1@bounces.test>: Sender address rejected: callback returned: 550 5.1.1 unknown user', 'sender_refused'],
+  ['550 Sender verification failed: remote server said: 550 5.1.1 User unknown', 'sender_refused'],
+  ['550 Could not verify sender <b1@bounces.test>: response was: 550 Unknown user', 'sender_refused'],
   ['550 Reverse DNS of your address not found', 'reverse_dns'],
   ['550 Your IP address not found in our list of known hosts', 'reverse_dns'],
   ['550 Client host rejected: your hostname does not exist', 'reverse_dns'],
