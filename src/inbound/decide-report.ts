@@ -19,7 +19,7 @@ export interface ReportedBounce {
   bounce: BounceType;
   suppress: boolean;
   judged: JudgedRecipient;
-  /** The address that failed, if the message was forwarded to another one. */
+  /** The address that failed, if it is another one: the message was forwarded, or went to the members of a group. */
   forwardedTo?: string;
 }
 
@@ -50,7 +50,7 @@ export function decideReport(facts: ReportFacts): ReportDecision {
   if (judged.action === 'delayed') return { decision: 'delay_notice', reason: `${said} (${why})`, judged };
   if (!facts.isRecognised)
     return { decision: 'bounce', reason: `${said} (${why})`, bounce: 'soft', suppress: false, judged };
-  const forwardedTo = forwardingTarget(judged, message.recipient);
+  const forwardedTo = forwardingTarget(judged, message.recipient) ?? deadMember(judged, message.recipient, recipients);
   if (forwardedTo !== null) {
     const reason = `a copy that was forwarded to ${forwardedTo} could not be delivered: ${said} (${why})`;
     return { decision: 'bounce', reason, bounce: 'soft', suppress: false, judged, forwardedTo };
@@ -86,6 +86,15 @@ function forwardingTarget(judged: JudgedRecipient, recipient: string): string | 
   const addresses = addressesOf(judged);
   if (addresses.length < 2 || addresses.some((address) => aliasKeyOf(address) === aliasKeyOf(recipient))) return null;
   return judged.recipient;
+}
+
+/** The message has one recipient, so a report about several other addresses is about the members of a group. */
+function deadMember(judged: JudgedRecipient, recipient: string, all: readonly JudgedRecipient[]): string | null {
+  const own = aliasKeyOf(recipient);
+  if (judged.kind !== 'hard' || judged.recipient === null || aliasKeyOf(judged.recipient) === own) return null;
+  const ofOurs = all.filter((each) => addressesOf(each).some((address) => aliasKeyOf(address) === own));
+  const reported = (ofOurs.length > 0 ? ofOurs : all).flatMap((each) => each.recipient ?? []);
+  return new Set(reported.map(aliasKeyOf)).size > 1 ? judged.recipient : null;
 }
 
 function nothing(reason: string): ReportDecision {

@@ -87,6 +87,32 @@ t.test('reports', async (t) => {
   }
   const final = said({ ...elsewhere, recipient: 'jo+tag@x.test' });
   t.match(decide([said({ ...elsewhere, kind: 'block' }), final]), { bounce: 'hard' }, 'ours among several');
+  const second = said({ recipient: 'second@x.test', kind: 'soft' });
+  const former = said({ recipient: 'former@x.test' });
+  const relayed = said({ recipient: 'active@x.test', kind: 'delivered_notice', action: 'relayed' });
+  for (const members of [
+    [former, second],
+    [relayed, former],
+    [
+      { ...former, originalRecipient: 'jo@x.test' },
+      { ...second, originalRecipient: 'jo@x.test' },
+    ],
+    [{ ...former, originalRecipient: 'jo@x.test' }, said({ kind: 'delivered_notice', action: 'delivered' })],
+  ]) {
+    t.match(
+      decide(members),
+      { bounce: 'soft', suppress: false, forwardedTo: 'former@x.test', reason: /forwarded to former@x.test/ },
+      'a member of a group is gone',
+    );
+  }
+  for (const alone of [
+    [former],
+    [former, { ...former, recipient: 'Former+tag@x.test' }],
+    [{ ...former, originalRecipient: 'jo@x.test' }, second],
+    [second, said()],
+  ]) {
+    t.match(decide(alone), { bounce: 'hard', suppress: true, forwardedTo: undefined }, 'no group');
+  }
   const good = said({ recipient: 'z@x.test', kind: 'delivered_notice', action: 'expanded' });
   t.match(decide([good, other]), { bounce: 'block' }, 'else the first that failed');
 });
