@@ -18,7 +18,8 @@ export const PAUSE = '\ue005';
 const IPV4 = /\b\d{1,3}(?:\.\d{1,3}){3}\b/g;
 const IPV6 = /\b(?:[0-9a-f]{1,4}:){2,7}(?::?[0-9a-f]{1,4}){0,7}/gi;
 const REPEATED_CODE = /\b[245]\d\d-(?=\S)|(?:\b[245]\d\d[- ])?#?\b[245]\.\d{1,3}\.\d{1,3}\b(?!\.?\w)/g;
-const APOSTROPHES = /['’‘`´\u00a0]/g;
+/** `Spamhaus's` becomes `spamhaus`, `user's` becomes `users`. */
+const APOSTROPHES = /(?<=s)['’]s\b|['’‘`´\u00a0]/gi;
 /** A comma or full stop before a space or the end, quotes and brackets aside; or an East Asian one. Not `<ann>...`. */
 const END_OF_CLAUSE =
   /(?<=[^\s.])(?!\.{3})[.,;!?]+['"”’)\]>]{0,3}(?=\s|$)|[\u3001\u3002\uff0c\uff0e\uff1b\uff01\uff1f\uff61]/g;

@@ -137,13 +137,20 @@ t.test('the verdict says what decided, for people too', async (t) => {
 });
 
 t.test('what writing does to words makes no difference', async (t) => {
-  const rules = rulesOf('text = "user does not have a mailbox"', 'text = "doesnt exist"');
+  const rules = rulesOf(
+    'text = "user does not have a mailbox"',
+    'text = "doesnt exist"',
+    'text = ["atlas", "users list"]',
+  );
   const rule = (text: string) => classifyReply(said(550, null, text), rules).rule;
   t.equal(rule('USER <ann@rcpt.test> does not\thave a "mailbox"'), 'r1');
   t.equal(rule('user does not 550-5.1.1 have a mailbox'), 'r1', 'codes repeated on every line');
   t.equal(rule('user does not 550-have a mailbox'), 'r1');
   t.equal(rule('doesn’t exist'), 'r2');
   t.equal(rule("doesn't-exist"), 'r2');
+  t.equal(rule("It is on Atlas's list"), 'r3');
+  t.equal(rule('It is on ATLAS’S list'), 'r3');
+  t.equal(rule("It is on the user's list"), 'r3');
   t.equal(rule('user <does@not.test> have a mailbox'), 'last', 'addresses say nothing');
   t.equal(rule(`${'x '.repeat(2_000)} doesnt exist`), 'last', 'nor does what comes after the first 2,000 characters');
 });

@@ -43,6 +43,15 @@ t.test('a limit of a domain pauses the mail of that domain', async (t) => {
   ]);
 });
 
+t.test("a block list's name may be a possessive", async (t) => {
+  const said = '553 5.7.1 [BL23] Nothing is accepted from 192.0.2.7, since it is on Spamhaus’s list';
+  const stage = 'mail';
+  t.match(classifyReply({ ...readReply(said), stage }, rules), {
+    label: 'ip_reputation',
+    suspend: { scope: 'source' },
+  });
+});
+
 t.test('a limit without a reason, or because of the amount, pauses the group', async (t) => {
   check(t, [
     ['451 4.7.1 Throttled due to high volume', 'rate_limited', 'group'],
