@@ -244,3 +244,24 @@ t.test('a report of success without fields is one, though it speaks of errors th
     'This is the mail system at host mx.test.\n\nYour message was successfully delivered to the destination(s)\nlisted below. If the message was delivered to mailbox you will\nreceive no further notifications. Otherwise you may still receive\nnotifications of mail delivery errors from other systems.\n\n<ann@rcpt.test>: delivery via mx.rcpt.test[192.0.2.1]:25: 250 2.0.0 Ok: queued\n';
   t.match(explainMail(plain(text, 'Successful Mail Delivery Report'), rules), { kind: 'delivered_notice' });
 });
+
+t.test('that a server gave up is not the reason: what kept the message goes first', async (t) => {
+  const given: [last: string, label: string][] = [
+    [
+      'mailbox is full (quota exceeded while writing to file /var/mail/ann):\n    retry timeout exceeded',
+      'mailbox_full',
+    ],
+    ['host mx.rcpt.test [192.0.2.7]: 452 4.2.2 Over quota:\n    retry timeout exceeded', 'mailbox_full'],
+    ['host mx.rcpt.test [192.0.2.7]: 451 4.7.1 Greylisted:\n    retry timeout exceeded', 'greylisted'],
+    ['retry timeout exceeded', 'expired'],
+    ['all hosts for rcpt.test have been failing for a long time\n    (and retry time not reached)', 'expired'],
+  ];
+  for (const [last, label] of given) {
+    const text = `A message that you sent could not be delivered to one or more of its recipients. This is a\npermanent error. The following address(es) failed:\n\n  ann@rcpt.test\n    ${last}\n`;
+    t.match(explainMail(plain(text), rules), { kind: 'soft', label, recipient: 'ann@rcpt.test' }, last);
+  }
+  for (const passing of ['host mx.rcpt.test [192.0.2.7]: 450 4.1.1 User unknown', 'user unknown']) {
+    const text = `The following address(es) failed:\n\n  ann@rcpt.test\n    ${passing}:\n    retry timeout exceeded\n`;
+    t.equal(explainMail(plain(text), rules).kind, 'soft', `refused for a time only: ${passing}`);
+  }
+});
