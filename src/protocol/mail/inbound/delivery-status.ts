@@ -9,6 +9,9 @@ export interface DeliveryStatus {
   recipients: ReportedRecipient[];
 }
 
+/** The types of the part with these fields. */
+export const STATUS_PARTS: ReadonlySet<string> = new Set(['message/delivery-status', 'message/global-delivery-status']);
+
 type Group = Map<string, string[]>;
 
 const MAX_RECIPIENTS = 200;

@@ -2,6 +2,7 @@
 // feedback loops: Outlook.com sends only the message, some complain in words. Addresses may be redacted; they are left
 // as they are.
 import { addressesIn } from './addresses-in-text.ts';
+import { STATUS_PARTS } from './delivery-status.ts';
 import { Header, readHeaderBlock } from './header-block.ts';
 import type { Complaint } from './inbound-mail.ts';
 import type { MailPart, ReadMail } from './mail-parts.ts';
@@ -25,9 +26,8 @@ export function readComplaint(mail: ReadMail, text: string): Complaint | null {
   const part = mail.parts.find(({ type }) => type === REPORT_PART);
   const reportType = mail.contentType.parameters.get('report-type')?.toLowerCase();
   const inOriginal = originalHeader(mail.parts);
-  const isInWords = COMPLAINT_TEXT.test(withoutNames(`${mail.header.text('subject')}\n${text.slice(0, 2_000)}`));
   const isDeclared = part || reportType === 'feedback-report' || mail.header.has(SPAMCOP_FIELD);
-  if (!isDeclared && !inOriginal?.has(OUTLOOK_RECIPIENT) && !(isInWords && inOriginal)) return null;
+  if (!isDeclared && !inOriginal?.has(OUTLOOK_RECIPIENT) && !(inOriginal && isInWords(mail, text))) return null;
   const fields = part ? fieldsOf(part) : fieldsIn(text);
   return {
     kind: 'complaint',
@@ -40,6 +40,14 @@ export function readComplaint(mail: ReadMail, text: string): Complaint | null {
     reportingMta: fields.raw('reporting-mta')?.replace(/^\s*[\w-]{1,20}\s*;\s*/, '') ?? null,
     original: originalIn(mail.parts, null),
   };
+}
+
+/** A delivery report may have the words of a complaint from the server's reply or the subject of the message. */
+function isInWords({ header, contentType, parts }: ReadMail, text: string): boolean {
+  const isDeliveryReport =
+    contentType.parameters.get('report-type')?.toLowerCase() === 'delivery-status' ||
+    parts.some(({ type }) => STATUS_PARTS.has(type));
+  return !isDeliveryReport && COMPLAINT_TEXT.test(withoutNames(`${header.text('subject')}\n${text.slice(0, 2_000)}`));
 }
 
 function fieldsOf(part: MailPart): Header {

@@ -4,7 +4,7 @@
 import { addressesIn, sameAddress } from './addresses-in-text.ts';
 import { readAmazonNotification } from './amazon-notification.ts';
 import { autoReplyEvidence } from './auto-reply.ts';
-import { type DeliveryStatus, readDeliveryStatus } from './delivery-status.ts';
+import { type DeliveryStatus, readDeliveryStatus, STATUS_PARTS } from './delivery-status.ts';
 import { readComplaint } from './feedback-report.ts';
 import type { Header } from './header-block.ts';
 import type { DeliveryReport, InboundMail, KnownEnvelope, ReportedRecipient } from './inbound-mail.ts';
@@ -15,8 +15,6 @@ import { actionInText, isAnswer, isDeliveryReport, isFromDaemon } from './report
 import { divideReport, plainTextOf, type ReportText } from './report-text.ts';
 import { reasonOfSieve } from './sieve-reason.ts';
 import { evidenceIn, statusOfMailer } from './text-evidence.ts';
-
-const STATUS_PARTS = new Set(['message/delivery-status', 'message/global-delivery-status']);
 
 /** For a mail in a file. */
 const NOTHING_KNOWN: KnownEnvelope = { hasNullSender: false, returnPath: null };

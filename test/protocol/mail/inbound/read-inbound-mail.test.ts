@@ -97,6 +97,19 @@ t.test('a complaint of ours, with the whole message', async (t) => {
   }
 });
 
+t.test('words of a complaint in a delivery report are no complaint', async (t) => {
+  const report = dsn('failed').toString('latin1');
+  const subject = report.replace(/^Subject: .*$/m, 'Subject: Undeliverable: Complaint about message from Acme');
+  const reply = report.replaceAll('550 5.1.1 No such user', '550 5.7.1 The user has marked your address as spam');
+  const withoutFields = reply.replace(/^--.*\r\nContent-Type: message\/delivery-status[^]*?(?=^--)/m, '');
+  for (const [name, mail] of Object.entries({ subject, reply, withoutFields })) {
+    t.not(mail, report, name);
+    t.match(readInboundMail(Buffer.from(mail, 'latin1')), { kind: 'report', recipients: [{ action: 'failed' }] }, name);
+  }
+  const noReport = withoutFields.replace(/multipart\/report;\s+report-type=delivery-status/, 'multipart/mixed');
+  t.match(readInboundMail(Buffer.from(noReport, 'latin1')), { kind: 'complaint' }, 'beside an original they are one');
+});
+
 t.test('a redacted complaint keeps the tokens', async (t) => {
   const fields = 'Feedback-Type: abuse\r\nUser-Agent: x\r\nVersion: 1\r\nOriginal-Rcpt-To: <redacted>';
   const redacted = ORIGINAL.replaceAll('ann@rcpt.test', 'redacted');
