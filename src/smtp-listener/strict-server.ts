@@ -1,8 +1,9 @@
 // smtp-server accepts a bare LF as the end of a command; this subclass refuses and closes such a
 // connection, before and after STARTTLS. smtp-server's end of data is strict already: only CR LF dot
-// CR LF.
+// CR LF. The path of MAIL is accepted whatever it is: a report from a server with an odd name is still a report.
 import type { Socket } from 'node:net';
 import { SMTPServer, type SMTPServerSession } from 'smtp-server';
+import { keepPathAsWritten } from './written-path.ts';
 
 export type Connection = SMTPServer['connections'] extends Set<infer C> ? C : never;
 
@@ -23,6 +24,7 @@ export class StrictSmtpServer extends SMTPServer {
   /** Before the connection has read anything. */
   protected prepare(connection: Connection): void {
     enforceCrlf(connection);
+    keepPathAsWritten(connection, 'mail from');
   }
 
   /** After STARTTLS the connection has a new parser. */

@@ -108,6 +108,40 @@ t.test('a mail is kept as it came, and 250 says so after that', async (t) => {
   client.close();
 });
 
+t.test('a report counts whatever its sender is called', async (t) => {
+  const { port, kept } = await receive(t);
+  const client = await SmtpClient.hello(port);
+  const to = newReturnPath();
+  const senders = [
+    ...['MAILER-DAEMON', 'postmaster@mail_gw.example', '"a b"@c.example', '"a>\\" @b"@c.example', 'a.@b.example'],
+    ...['jo@xn--bcher-kva.example', 'a@b@c.example', `${'x'.repeat(300)}@c.example`, 'www data@host'],
+  ];
+  for (const from of senders) t.match(await client.send({ from, to, data: MAIL }), /^250/, from);
+  const taken = kept.map(({ mailFrom }) => mailFrom);
+  t.same(taken, senders, 'as they were written');
+  t.match(await client.send({ from: '@relay.example,@b.example:root@c_d.example', to, data: MAIL }), /^250/);
+  t.equal(kept.at(-1)!.mailFrom, 'root@c_d.example', 'a source route is ignored');
+  t.match(await client.send({ from: '', to, data: MAIL }), /^250/);
+  t.equal(kept.at(-1)!.mailFrom, '', 'no sender stays none');
+  for (const command of [
+    ...[
+      'MAIL FROM:root',
+      'MAIL FROM:<root',
+      'MAIL FROM:root>',
+      'MAIL FROM:<<root>>',
+      'MAIL FROM:<root>x',
+      'MAIL <root>',
+    ],
+    ...['MAIL FROM:<"root>', 'MAIL FROM:<ro\0ot>', 'MAIL FROM:<ro\x1b[2Jot>', 'MAIL FROM:< >'],
+    ...['MAIL FROM:<root> SIZE=x', 'MAIL FROM:<root> SIZE', 'MAIL FROM:<root> BODY=9BIT'],
+  ]) {
+    t.match(await client.ask(command), /^501/, JSON.stringify(command));
+  }
+  t.match(await client.ask('MAIL FROM:<root> SIZE=400001'), /^552/, 'parameters are read as before');
+  t.match(await client.ask(`MAIL FROM:<> SIZE=400000`), /^250/);
+  client.close();
+});
+
 t.test('nothing is promised that was not stored', async (t) => {
   const inbound = { keepInbound: () => Promise.reject(new Error('disk')), findReported: async () => null };
   const { port } = await receive(t, { store: { inbound } });

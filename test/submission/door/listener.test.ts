@@ -201,6 +201,27 @@ t.test('recipients', async (t) => {
   });
 });
 
+t.test('MAIL FROM is not looked at', async (t) => {
+  const door = await openDoor(t);
+  const client = await signedIn(door);
+  const senders = [
+    ...['', 'root', 'MAILER-DAEMON', 'www-data@web_1.local', '"a b"@c.example', 'a.@b.example', 'a@b@c'],
+    ...[`${'x'.repeat(300)}@c.example`, '@relay.example:root', 'www data@host'],
+  ];
+  for (const from of senders) t.match(await client.send({ from, to: TO, data: MAIL }), /^250/, from);
+  t.equal(door.taken.length, senders.length);
+  t.match(await client.ask('MAIL FROM:<root> SIZE=100001'), /^552 5\.3\.4/, 'its parameters are');
+  for (const command of [
+    'MAIL FROM:root',
+    'MAIL FROM:<root',
+    'MAIL FROM:<root> SIZE=x',
+    'MAIL FROM:<root> SIZE=1 SIZE=2',
+  ]) {
+    t.match(await client.ask(command), /^501/, command);
+  }
+  client.close();
+});
+
 t.test('what is not a mail', async (t) => {
   const door = await openDoor(t);
   for (const [data, fault] of [
