@@ -1,8 +1,10 @@
-// The SMTP server of the door, as smtp-server has it except for two things: AUTH is neither offered nor accepted where
-// the password could be read on its way, and replies that bring their enhanced code (RFC 3463) get no second one.
+// The SMTP server of the door, as smtp-server has it except for three things: AUTH is neither offered nor accepted where
+// the password could be read on its way, recipients are handed on as they were written, and replies that bring their
+// enhanced code (RFC 3463) get no second one.
 
 import type { SMTPServerOptions, SMTPServerSession } from 'smtp-server';
 import { type Connection, StrictSmtpServer, socketOf } from '../../smtp-listener/strict-server.ts';
+import { keepPathAsWritten } from '../../smtp-listener/written-path.ts';
 
 type Command = (command: Buffer, done: () => void) => void;
 
@@ -21,6 +23,8 @@ export class DoorServer extends StrictSmtpServer {
 
   protected override prepare(connection: Connection): void {
     super.prepare(connection);
+    // Checked in read-recipient.ts.
+    keepPathAsWritten(connection, 'rcpt to');
     const send = connection.send.bind(connection);
     connection.send = (code, data, context) => {
       gatherReplies(connection);

@@ -165,7 +165,14 @@ t.test('recipients', async (t) => {
   t.match(await rcpt('nobody@receiver.test'), /^550 5\.1\.1 .*\(hard_bounce\)/);
   t.match(await rcpt('jo@localhost'), /^553 5\.1\.3/);
   t.match(await rcpt('jo@[192.0.2.1]'), /^553 5\.1\.3/);
-  t.match(await rcpt('jo'), /^501/);
+  t.match(await rcpt('jo'), /^553 5\.1\.3 The address has no @/);
+  t.match(await rcpt(''), /^501/);
+  t.match(await rcpt(' jo@receiver.test'), /^553 5\.1\.3 There is white space around the address/);
+  t.match(await rcpt('jo@b_d.test'), /^553 5\.1\.3 The domain has a character/);
+  t.match(await rcpt('"a b@receiver.test'), /^501/);
+  t.match(await rcpt('"a\tb"@receiver.test'), /^553 5\.1\.3 The address contains a control character/);
+  t.match(await client.ask(`RCPT TO:${TO}`), /^501/);
+  t.match(await client.ask(`RCPT TO:<${TO}> NOTIFY`), /^501/);
   for (const address of [
     TO,
     TO,
@@ -173,6 +180,11 @@ t.test('recipients', async (t) => {
     'magic@receiver.test',
     'former@receiver.test',
     'j\xf6@b\xfccher.test',
+    'jo@XN--bcher-kva.test',
+    'jo@B\xdcCHER.test',
+    '"a b>@"@receiver.test',
+    '"jo"@receiver.test',
+    '@relay.test:ann@receiver.test',
   ]) {
     client.write(Buffer.from(`RCPT TO:<${address}>\r\n`));
     t.match(await client.reply(), /^250 2\.1\.5/, address);
@@ -188,15 +200,18 @@ t.test('recipients', async (t) => {
       ['magic@receiver.test', 'receiver.test', true],
       ['former@receiver.test', 'receiver.test', false],
       ['jö@bücher.test', 'xn--bcher-kva.test', false],
+      ['jo@XN--bcher-kva.test', 'xn--bcher-kva.test', false],
+      ['"a b>@"@receiver.test', 'receiver.test', false],
+      ['ann@receiver.test', 'receiver.test', false],
     ],
-    'two spellings of one domain are one, of a local part two',
+    'as they were written; two spellings of one domain are one, of a local part two',
   );
   await client.ask(`MAIL FROM:<${FROM}>`);
   for (let count = 0; count < 100; count++) t.match(await rcpt(`jo${count}@receiver.test`), /^250/);
   t.match(await rcpt('one-more@receiver.test'), /^452 4\.5\.3/);
   client.close();
   t.match(door.counted, {
-    ...{ 'recipient accepted': 106, 'recipient suppressed': 4, 'recipient invalid': 2, 'recipient too_many': 1 },
+    ...{ 'recipient accepted': 111, 'recipient suppressed': 4, 'recipient invalid': 6, 'recipient too_many': 1 },
     'mail accepted': 1,
   });
 });
