@@ -49,13 +49,13 @@ export type PortalReads = {
 export interface MessageSearch {
   /** All conditions that are given must hold. */
   state?: MessageState;
-  /** The exact address as it was accepted, ignoring case. Always together with `recipientDomain`. */
+  /** All spellings of one address, ignoring case. Always together with `recipientDomain`. */
   recipient?: string;
   /** Of the recipient: ASCII, lower case. */
   recipientDomain?: string;
   /** Of the sender: the name of a domain of the tenant, revoked ones too. */
   senderDomain?: string;
-  /** The exact address, ignoring case. Always together with `senderDomain`. */
+  /** All spellings of one address, ignoring case. Always together with `senderDomain`. */
   sender?: string;
   tag?: Tag;
   apiKeyId?: string;

@@ -1,5 +1,6 @@
 // What every group of the conformance suite starts from: a fresh store behind the contract,
 // and short ways to tenants, domains and messages. Knows no driver and no SQL.
+import { domainToASCII } from 'node:url';
 import type { Test } from 'tap';
 import { IdSource } from '../../../src/base/ids.ts';
 import { noPeer } from '../../../src/base/outcome.ts';
@@ -171,7 +172,7 @@ export class Bench {
         messageId: this.id(),
         address,
         name: null,
-        domain: address.slice(address.lastIndexOf('@') + 1).toLowerCase(),
+        domain: domainToASCII(address.slice(address.lastIndexOf('@') + 1)),
         suppressionKey: address.toLowerCase(),
       })),
       acceptedAt,

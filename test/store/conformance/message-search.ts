@@ -114,6 +114,37 @@ export const messageSearchCases = {
     t.strictSame(await from('other@acme.test'), []);
   },
 
+  'an address is found in all of its spellings': async (t: Test, bench: Bench) => {
+    const { tenant, domain } = await bench.sender('acme.test');
+    const from = (address: string) => ({ from: { address, name: null } });
+    await bench.accept(domain, ['Jo@b\u00fccher.test', 'j@b\u00fccher.test', 'jo@x.test'], from('News@ACME.test'));
+    await bench.accept(domain, ['jo@B\u00dcCHER.test'], from('"news"@acme.test'));
+    await bench.accept(domain, ['jo@xn--bcher-kva.test', '"a b"@x.test'], from('new@acme.test'));
+    await bench.accept(
+      domain,
+      ['"jo"@x.test', '"jo@x.test"@x.test', 'jo.s@x.test', 'xjo@x.test'],
+      from('xnews@acme.test'),
+    );
+    const books = ['jo@xn--bcher-kva.test', 'jo@B\u00dcCHER.test', 'Jo@b\u00fccher.test'];
+    const check = async () => {
+      for (const recipient of [...books, 'jo@XN--BCHER-KVA.test', 'JO@bu\u0308cher.test', '"jo"@b\u00fccher.test']) {
+        const found = await recipients(bench, tenant.id, { recipient, recipientDomain: 'xn--bcher-kva.test' });
+        t.strictSame(found, books, recipient);
+      }
+      const atX = (recipient: string) => recipients(bench, tenant.id, { recipient, recipientDomain: 'x.test' });
+      t.strictSame(await atX('jo@X.test'), ['"jo"@x.test', 'jo@x.test']);
+      t.strictSame(await atX('"JO"@x.test'), ['"jo"@x.test', 'jo@x.test']);
+      t.strictSame(await atX('"A b"@x.test'), ['"a b"@x.test']);
+      t.strictSame(await atX('"jo@x.test"@x.test'), ['"jo@x.test"@x.test']);
+      const sent = await recipients(bench, tenant.id, { sender: 'news@acme.test', senderDomain: 'acme.test' });
+      t.strictSame(sent, ['jo@B\u00dcCHER.test', 'jo@x.test', 'j@b\u00fccher.test', 'Jo@b\u00fccher.test']);
+    };
+    await check();
+    await acceptMany(bench, (await bench.sender('other.test')).domain, MANY);
+    t.equal(await bench.store.upkeep.markRecipients(Date.now() + 60_000), true);
+    await check();
+  },
+
   'a limit on what is scanned ends a page early, a full one has no such end': async (t: Test, bench: Bench) => {
     const { tenant, domain } = await bench.sender('acme.test');
     await bench.accept(domain, ['joe@y.test']);

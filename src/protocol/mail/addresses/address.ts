@@ -144,6 +144,18 @@ function plainLocal(address: Address): string {
   return `"${content.replace(/["\\]/g, '\\$&')}"`;
 }
 
+/**
+ * How an address of the same mailbox may begin, up to its @: without needless quotes, with them, and as written. No other
+ * address begins so, whatever its domain. Other backslash escapes than the needed ones are left out.
+ */
+export function startsOfMailbox(text: string): string[] {
+  const parsed = parseAddress(text);
+  if (!parsed.ok) return [text];
+  const plain = plainLocal(parsed.address);
+  const quoted = plain.startsWith('"') ? plain : `"${plain}"`;
+  return [...new Set([plain, quoted, parsed.address.local])].map((local) => `${local}@`);
+}
+
 /** The content of a quoted string, its backslash escapes undone. */
 export function unquote(quoted: string): string {
   return quoted.slice(1, -1).replace(/\\(.)/gsu, '$1');

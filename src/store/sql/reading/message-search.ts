@@ -1,6 +1,7 @@
 // Searching a tenant's messages: scans them from new to old, in strides, as far as its limits allow, along an
 // index that exists anyway. A search for one recipient skips the blocks whose marks rule it out.
 
+import { startsOfMailbox } from '../../../protocol/mail/addresses/address.ts';
 import type { FoundMessage, MessagePage, MessageSearch } from '../../reads.ts';
 import type { Tag } from '../../submissions.ts';
 import type { Queries, Steps } from '../steps.ts';
@@ -151,7 +152,7 @@ function* conditionsOf(db: Queries, tenantId: string, search: MessageSearch): St
     if (found.length === 0) return null;
     add(`m.lane IN (${found.map(() => '+?').join(', ')})`, ...found);
   }
-  if (recipient !== undefined) add('lower(m.recipient) = lower(+?)', recipient);
+  if (recipient !== undefined) add(...mailboxIs('m.recipient', recipient));
   if (state !== undefined) add('m.state = +?', state);
   if (apiKeyId !== undefined) add('s.api_key_id = +?', toId(apiKeyId));
   if (senderDomain !== undefined) {
@@ -160,7 +161,7 @@ function* conditionsOf(db: Queries, tenantId: string, search: MessageSearch): St
     if (found.length === 0) return null;
     add(`s.domain_id IN (${found.map(() => '+?').join(', ')})`, ...found);
   }
-  if (sender !== undefined) add('lower(s.from_address) = lower(+?)', sender);
+  if (sender !== undefined) add(...mailboxIs('s.from_address', sender));
   if (search.textPart !== undefined) {
     const text = search.textPart;
     add('(instr(lower(s.subject), lower(+?)) > 0 OR instr(lower(m.recipient), lower(+?)) > 0)', text, text);
@@ -172,6 +173,12 @@ function* conditionsOf(db: Queries, tenantId: string, search: MessageSearch): St
   // Invalid JSON makes SQLite fail; CASE keeps the order of the two.
   if (tag !== undefined) add(`CASE WHEN json_valid(s.labels) THEN s.labels ->> +? END = +?`, pathOf(tag), tag.value);
   return { sql: conditions.join(''), values };
+}
+
+/** The domain, which has several spellings, is compared by the condition that comes with it. */
+function mailboxIs(column: string, address: string): [condition: string, ...values: string[]] {
+  const starts = startsOfMailbox(address);
+  return [`(${starts.map(() => `instr(lower(${column}), lower(+?)) = 1`).join(' OR ')})`, ...starts];
 }
 
 /** Names of tags are letters, digits, "_" and "-". */

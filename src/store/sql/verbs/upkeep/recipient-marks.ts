@@ -3,6 +3,7 @@
 // and 5 KB of the log for each message (measured with a million messages).
 
 import { crc32 } from 'node:zlib';
+import { isAsciiText, suppressionKeyOf } from '../../../../protocol/mail/addresses/address.ts';
 import type { RecipientMarkStore } from '../../../upkeep.ts';
 import type { Queries, Steps } from '../../steps.ts';
 import type { Transaction, Work } from '../../transaction.ts';
@@ -27,7 +28,7 @@ function* markRecipients(db: Transaction, settledBefore: number): Steps<boolean>
     .all(last ?? Buffer.alloc(0), idAt(settledBefore), BLOCK)) as Row[];
   if (rows.length < BLOCK) return false;
   const marks = new Uint32Array(
-    rows.map(({ tenant_id, recipient }) => markOf(tenant_id as Buffer, recipient as string)),
+    rows.map(({ tenant_id, recipient }) => markOf(tenant_id as Buffer, keyOf(recipient as string))),
   );
   const insert = db.sql('INSERT INTO recipient_marks (first_id, last_id, marks) VALUES (+?, +?, +?)');
   yield* insert.run(rows[0]!.id, rows.at(-1)!.id, bytesOf(marks.sort()));
@@ -42,9 +43,13 @@ function* forgetRecipientMarks(db: Transaction, limit: number): Steps<number> {
   return (yield* db.sql(gone).run(oldest, limit)).changes;
 }
 
-/** Ignores the address's case. */
-function markOf(tenantId: Buffer, recipient: string): number {
-  return crc32(recipient.toLowerCase(), crc32(tenantId));
+function markOf(tenantId: Buffer, key: string): number {
+  return crc32(key, crc32(tenantId));
+}
+
+/** Equal for all spellings of an address. Nearly every address is its own key but for its case, and need not be parsed. */
+function keyOf(recipient: string): string {
+  return isAsciiText(recipient) && !recipient.startsWith('"') ? recipient.toLowerCase() : suppressionKeyOf(recipient);
 }
 
 function bytesOf(marks: Uint32Array): Buffer {
@@ -68,7 +73,9 @@ export function* blocksFor(
   { tenantId, recipient }: { tenantId: string; recipient: string },
   { above, oldest, before }: { above: Buffer; oldest: Buffer; before: number },
 ): Steps<MarkedBlock[]> {
-  const wanted = markOf(toId(tenantId), recipient);
+  // Older marks were made of the address in lower case, whatever its spelling.
+  const keys = new Set([keyOf(recipient), recipient.toLowerCase()]);
+  const wanted = [...keys].map((key) => markOf(toId(tenantId), key));
   const rows = db.sql(
     `SELECT seq, first_id, last_id, marks FROM recipient_marks
      WHERE first_id < +? AND last_id >= +? AND seq < +? ORDER BY seq DESC LIMIT ${BLOCKS_AT_ONCE}`,
@@ -77,7 +84,7 @@ export function* blocksFor(
     seq: row.seq as number,
     first: row.first_id as Buffer,
     last: row.last_id as Buffer,
-    mayHold: includes(row.marks as Buffer, wanted),
+    mayHold: wanted.some((mark) => includes(row.marks as Buffer, mark)),
   }));
 }
 
