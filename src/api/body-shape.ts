@@ -11,7 +11,14 @@ import type { BodyForm, JsonObject } from './json-body.ts';
 export type ShapeCheck<Body> = (given: JsonObject) => Body | Refusal;
 
 /** Known by its name, too, so that another thread can find it. */
-export type BodyShape<Body> = ShapeCheck<Body> & { readonly schemaName: ShapeName; readonly form?: BodyForm };
+export type BodyShape<Body> = ShapeCheck<Body> & { readonly schemaName: ShapeName; readonly form: BodyForm };
+
+/** Where it is not the usual one. */
+const FORMS: Partial<Record<ShapeName, BodyForm>> = {
+  'send-batch': { ofAnySize: ['emails', null, 'data'] },
+  // 10,000 addresses.
+  'import-suppressions': { maxValues: 20_000 },
+};
 
 interface ObjectSchema {
   properties: Record<string, unknown>;
@@ -28,7 +35,7 @@ export function loadBodyShape<Body extends object>(name: ShapeName, folder = 'ap
     check ??= createShapeCheck<Body>(JSON.parse(fs.readFileSync(file, 'utf8')) as ObjectSchema);
     return check(given);
   };
-  return Object.assign(checkOnceCompiled, { schemaName: name });
+  return Object.assign(checkOnceCompiled, { schemaName: name, form: FORMS[name] ?? {} });
 }
 
 const ajv = new Ajv2020({

@@ -1,11 +1,12 @@
 // From bytes to a JSON object: UTF-8 without a byte order mark (RFC 8259 section 8.1), and an
-// object at the top. What its fields may be is told by body-shape.ts. The one field that may be
-// of any size stays text.
+// object at the top. What its fields may be is told by body-shape.ts. The fields that may be of
+// any size stay text.
 
 import { type Refusal, refuse } from '../base/refusals.ts';
-import { type Span, scanJson } from '../base/text/json-scan.ts';
+import { type MemberPath, type Span, scanJson } from '../base/text/json-scan.ts';
 import { JsonText } from '../base/text/json-text.ts';
 import type { BodyResult, BodyRoom, HttpRequest } from '../http/http.ts';
+import { pathInWords, replaceAt } from './field-of-any-size.ts';
 
 /** The specification's 5 MiB for every call. */
 export const BODY_LIMIT_BYTES = 5 * 1024 * 1024;
@@ -49,8 +50,8 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** Up to here JSON.parse is done in a few milliseconds, whatever the body holds. */
 const LARGE_CHARS = 64 * 1024;
-/** What templates are filled with: the only field of a call that may hold any number of values. */
-const FIELD_OF_ANY_SIZE = 'data';
+/** Where most calls have what a template is filled with: all that may hold any number of values. */
+const FIELD_OF_ANY_SIZE: MemberPath = ['data'];
 /** In the rest of a large body: fifty recipients and fifty headers need about a hundred. */
 const MAX_OTHER_VALUES = 10_000;
 
@@ -60,11 +61,18 @@ export interface BodyForm {
   listAs?: string;
   /** It may have lists of bytes: numbers in lists don't count as values. */
   listsOfBytes?: boolean;
-  /** Of a large one, outside `data`. */
-  maxValues?: number | undefined;
+  /** Where its fields of any size are; left out: `data`. */
+  ofAnySize?: MemberPath;
+  /** Of a large one, outside the fields of any size. */
+  maxValues?: number;
 }
 
-/** In a large body, `data` becomes a JsonText. */
+/** Where the object has its fields of any size, which differs from where the body has them when that is a list. */
+export function fieldsOfAnySize({ listAs, ofAnySize = FIELD_OF_ANY_SIZE }: BodyForm): MemberPath {
+  return listAs === undefined ? ofAnySize : [listAs, ...ofAnySize];
+}
+
+/** In a large body, fields of any size become a JsonText each. */
 export function parseJsonObject(bytes: Uint8Array, form: BodyForm = {}): JsonResult {
   const text = decode(bytes);
   if (text === null) return { refusal: refuse('invalid_json', 'The request body is not valid UTF-8.') };
@@ -89,32 +97,37 @@ function parse(text: string, { listAs }: BodyForm): JsonResult {
 }
 
 function parseLarge(text: string, form: BodyForm): JsonResult {
-  const { listsOfBytes = false, maxValues = MAX_OTHER_VALUES } = form;
-  const scan = scanJson(text, FIELD_OF_ANY_SIZE, { listsOfBytes });
+  const { listsOfBytes = false, maxValues = MAX_OTHER_VALUES, ofAnySize = FIELD_OF_ANY_SIZE } = form;
+  const scan = scanJson(text, ofAnySize, { listsOfBytes });
   if (scan.kind === 'invalid') {
     return { refusal: refuse('invalid_json', `The request body is not valid JSON, at position ${scan.at}.`) };
   }
   if (scan.values > maxValues) {
-    const problem = `The request body has ${scan.values} values outside ${FIELD_OF_ANY_SIZE}; the limit is ${maxValues}.`;
+    const where = pathInWords(ofAnySize);
+    const problem = `The request body has ${scan.values} values outside ${where}; the limit is ${maxValues}.`;
     return { refusal: refuse('validation_failed', problem) };
   }
-  const field = scan.spans.at(-1);
-  const result = parse(withoutSpans(text, scan.spans), form);
-  if (field === undefined || !('object' in result)) return result;
-  const data = text.slice(field.start, field.end);
-  return { object: { ...result.object, [FIELD_OF_ANY_SIZE]: data === 'null' ? null : new JsonText(data) } };
+  const { spans } = scan;
+  const result = parse(numberedSpans(text, spans), form);
+  if (!('object' in result) || spans.length === 0) return result;
+  replaceAt(result.object, fieldsOfAnySize(form), (number) => {
+    const { start, end } = spans[Number(number)] as Span;
+    const field = text.slice(start, end);
+    return field === 'null' ? null : new JsonText(field);
+  });
+  return result;
 }
 
-/** Each becomes a null. */
-function withoutSpans(text: string, spans: Span[]): string {
-  const kept: string[] = [];
+/** Each becomes its number, by which it is found again: the parser decides which one of a repeated name counts. */
+function numberedSpans(text: string, spans: Span[]): string {
+  const pieces: string[] = [];
   let from = 0;
-  for (const { start, end } of spans) {
-    kept.push(text.slice(from, start));
+  for (const [number, { start, end }] of spans.entries()) {
+    pieces.push(text.slice(from, start), String(number));
     from = end;
   }
-  kept.push(text.slice(from));
-  return kept.join('null');
+  pieces.push(text.slice(from));
+  return pieces.join('');
 }
 
 function decode(bytes: Uint8Array): string | null {

@@ -1,5 +1,6 @@
 // POST /emails/batch from outside: all or nothing, what is skipped, keys, limits and what it counts as.
 import t from 'tap';
+import { openContentReader } from '../../src/store/sqlite/reading/courier-reads.ts';
 import { startApiHarness } from '../support/api-harness.ts';
 
 const api = await startApiHarness();
@@ -76,6 +77,31 @@ t.test('a hundred emails and a thousand recipients are the limits', async (t) =>
   t.equal((await post({ emails: thousand })).status, 202);
   const tooMany = await post({ emails: [...thousand, mail()] });
   t.match(tooMany, { status: 400, body: { message: 'emails: must have at most 1000 recipients in all.' } });
+});
+
+t.test('a hundred emails may have data of any size', async (t) => {
+  const template = { name: 'order', text: '{{ items | size }} items for {{ who }}' };
+  const { body } = await api.call('POST', '/templates', { key: tenant.key, body: template });
+  const items = Array.from({ length: 60 }, (_, n) => ({ name: `Item ${n}`, price: n }));
+  const { text: _, ...untexted } = MAIL;
+  const emails = Array.from({ length: 100 }, (_, n) => ({
+    ...untexted,
+    template_id: body.id,
+    data: { items: items.slice(0, 60 - (n % 3)), who: `No. ${n}` },
+  }));
+  const answer = await post({ emails });
+  t.equal(answer.status, 202, answer.body.message);
+  const reader = openContentReader(api.file);
+  t.teardown(() => reader.close());
+  for (const n of [0, 1, 98]) {
+    const read = await reader.read(answer.body.results[n].message_ids[0]);
+    t.match(read, { kind: 'content', content: { text: `${60 - (n % 3)} items for No. ${n}` } });
+  }
+  const wrong = await post({ emails: [...emails.slice(1), { ...emails[0], data: [items] }] });
+  t.match(wrong, { status: 400, body: { message: 'data: must be an object.', index: 99 } });
+  const elsewhere = await post({ emails: [...emails, mail({ to: Array(10_000).fill('a@example.com') })] });
+  const problem = 'The request body has 10607 values outside emails[].data; the limit is 10000.';
+  t.match(elsewhere, { status: 400, body: { message: problem } });
 });
 
 t.test('a key covers the whole batch', async (t) => {

@@ -1,8 +1,9 @@
 // Bodies as bytes: what is JSON and what is not, with JSON.parse as the judge, and large bodies,
 // whose `data` must not be built on the thread that serves everybody.
 import t from 'tap';
-import { type JsonObject, parseJsonObject } from '../../src/api/json-body.ts';
-import { scanJson } from '../../src/base/text/json-scan.ts';
+import { pathInWords } from '../../src/api/field-of-any-size.ts';
+import { type BodyForm, type JsonObject, parseJsonObject } from '../../src/api/json-body.ts';
+import { type MemberPath, scanJson } from '../../src/base/text/json-scan.ts';
 import { JsonText } from '../../src/base/text/json-text.ts';
 import { type JsonTree, nodesOf, treeOf, writeTree } from '../fuzz/json-tree.ts';
 import { SeededRandom } from '../fuzz/seeded-random.ts';
@@ -86,7 +87,7 @@ t.test('random documents, whole and damaged, are read as JSON.parse reads them',
     const tree = randomTree(random);
     const text = damaged(writeTree(tree, random), random);
     const wanted = judged(text);
-    const scan = scanJson(text, 'data');
+    const scan = scanJson(text, ['data']);
     const again = `seed ${seed}, number ${number}: ${text}`;
     if ((scan.kind === 'valid') !== (wanted !== 'invalid_json')) return t.fail(again);
     if (scan.kind === 'invalid') continue;
@@ -98,6 +99,68 @@ t.test('random documents, whole and damaged, are read as JSON.parse reads them',
   }
   t.ok(valid > 2000 && valid < 18_000, `${valid} of 20,000 were valid, seed ${seed}`);
 });
+
+/** As the scanner has to count them: a value on the path is one, whatever is in it. */
+function valuesOutside(tree: JsonTree, path: MemberPath): number {
+  if (path.length === 0) return 1;
+  const [step, ...further] = path;
+  const inside = (child: JsonTree, isOnPath: boolean) =>
+    isOnPath ? valuesOutside(child, further) : nodesOf(child).length;
+  const counts =
+    tree.kind === 'object'
+      ? tree.members.map(([name, child]) => inside(child, name === step))
+      : tree.kind === 'array'
+        ? tree.items.map((child) => inside(child, step === null))
+        : [];
+  return counts.reduce((sum, count) => sum + count, 1);
+}
+
+/** Every JsonText parsed. */
+function revived(value: unknown): unknown {
+  if (value instanceof JsonText) return JSON.parse(value.text);
+  if (Array.isArray(value)) return value.map(revived);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, revived(member)]));
+}
+
+function treeOnPath(random: SeededRandom, path: MemberPath): JsonTree {
+  const [step, ...further] = path;
+  if (step === undefined || random.chance(0.1)) return randomTree(random, random.below(5));
+  if (step === null) {
+    return { kind: 'array', items: random.times(random.below(4), () => treeOnPath(random, further)) };
+  }
+  const name = () => random.pick([step, step, 'data', 'emails', 'template', 'variables', 'a']);
+  const members = random.times(1 + random.below(3), (): [string, JsonTree] => [name(), treeOnPath(random, further)]);
+  return { kind: 'object', members };
+}
+
+const PATHS: MemberPath[] = [
+  ['data'],
+  ['emails', null, 'data'],
+  ['template', 'variables'],
+  [null, 'template', 'variables'],
+];
+
+for (const path of PATHS) {
+  t.test(`fields at ${pathInWords(path)} stay text and count as one value each`, async (t) => {
+    const seed = Date.now() % 1_000_000;
+    const form: BodyForm = { ofAnySize: path, ...(path[0] === null && { listAs: 'list' }) };
+    let lifted = 0;
+    for (let number = 0; number < 400; number++) {
+      const random = new SeededRandom(seed * 1000 + number);
+      const tree = treeOnPath(random, path);
+      const text = writeTree(tree, random);
+      const again = `seed ${seed}, number ${number}: ${text}`;
+      const scan = scanJson(text, path);
+      if (scan.kind === 'invalid') return t.fail(again);
+      lifted += scan.spans.length;
+      if (scan.values !== valuesOutside(tree, path)) return t.fail(`${scan.values} values; ${again}`);
+      const [large, small] = [text + padding, text].map((one) => parseJsonObject(Buffer.from(one), form));
+      if (JSON.stringify(revived(large)) !== JSON.stringify(small)) return t.fail(again);
+    }
+    t.ok(lifted > 200, `${lifted} fields`);
+  });
+}
 
 t.test('a place is named, in large bodies too', async (t) => {
   t.equal(read(`{"a":1,}${padding}`), 'invalid_json: The request body is not valid JSON, at position 7.');

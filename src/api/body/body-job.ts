@@ -32,8 +32,8 @@ export type BodyResult =
       kind: 'read';
       /** Free of nulls. */
       body: JsonObject;
-      /** `data`, where the body has it as a JsonText: a class does not cross over. */
-      dataText: string | null;
+      /** What the body has as JsonTexts, taken out of it. */
+      texts: (string | null)[];
     }
   | { kind: 'refused'; refusal: Refusal };
 

@@ -61,7 +61,7 @@ export class BodyPool implements BodyReader {
 
   async #readInThread<Body>(tenantId: string, bytes: Buffer, shape: BodyShape<Body>): Promise<Body | Refusal> {
     const outcome = await this.#pool.run(tenantId, { bytes, shape: shape.schemaName });
-    if (outcome.kind !== 'overloaded') return receivedBody<Body>(outcome);
+    if (outcome.kind !== 'overloaded') return receivedBody(outcome, shape);
     return busy('Too many large requests are waiting to be parsed. Retry later.');
   }
 }

@@ -3,17 +3,14 @@
 
 import type { Refusal } from '../../base/refusals.ts';
 import { isRefusal } from '../../base/refusals.ts';
-import { JsonText } from '../../base/text/json-text.ts';
 import { type BodyShape, loadBodyShape } from '../body-shape.ts';
-import { parseJsonObject } from '../json-body.ts';
+import { putTextsBack, takeTexts } from '../field-of-any-size.ts';
+import { fieldsOfAnySize, parseJsonObject } from '../json-body.ts';
 import { loadResendBatch, loadResendEmail, loadResendUpdate } from '../resend/email-shape.ts';
 import type { BodyJob, BodyResult, ShapeName } from './body-job.ts';
 
-/** The most values outside `data`, where that is not the usual: an import has 10,000 addresses. */
-const MAX_VALUES: Partial<Record<ShapeName, number>> = { 'import-suppressions': 20_000 };
-
 export function readBody<Body>(bytes: Uint8Array, shape: BodyShape<Body>): Body | Refusal {
-  const json = parseJsonObject(bytes, { maxValues: MAX_VALUES[shape.schemaName], ...shape.form });
+  const json = parseJsonObject(bytes, shape.form);
   return 'refusal' in json ? json.refusal : shape(json.object);
 }
 
@@ -36,15 +33,14 @@ export function createJobReader(): (job: BodyJob) => BodyResult {
     shapes.set(name, shape);
     const body = readBody(bytes, shape);
     if (isRefusal(body)) return { kind: 'refused', refusal: body };
-    const { data } = body as { data?: unknown };
-    if (!(data instanceof JsonText)) return { kind: 'read', body: body as never, dataText: null };
-    return { kind: 'read', body: { ...body, data: null }, dataText: data.text };
+    // A translation has taken them up already; nothing is at the path then.
+    return { kind: 'read', body: body as never, texts: takeTexts(body, fieldsOfAnySize(shape.form)) };
   };
 }
 
 /** What crossed over, as it was there. */
-export function receivedBody<Body>(result: BodyResult): Body | Refusal {
+export function receivedBody<Body>(result: BodyResult, shape: BodyShape<Body>): Body | Refusal {
   if (result.kind === 'refused') return result.refusal;
-  const { body, dataText } = result;
-  return (dataText === null ? body : { ...body, data: new JsonText(dataText) }) as Body;
+  putTextsBack(result.body, fieldsOfAnySize(shape.form), result.texts);
+  return result.body as Body;
 }

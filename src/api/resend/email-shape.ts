@@ -1,6 +1,7 @@
 // An email as Resend's SDKs send it, translated into the body of our own POST /emails. What needs the clock stays for the
 // endpoint. Large bodies are translated in the threads that parse them.
 import { isRefusal, type Refusal } from '../../base/refusals.ts';
+import { JsonText } from '../../base/text/json-text.ts';
 import type { AttachmentBody } from '../../submission/attachments.ts';
 import type { SendBody } from '../../submission/send-request.ts';
 import { type BodyShape, loadBodyShape } from '../body-shape.ts';
@@ -13,7 +14,8 @@ interface ResendEmail extends Pick<SendBody, 'from' | 'to' | 'cc' | 'bcc' | 'rep
   headers?: Record<string, string | null>;
   attachments?: ResendAttachment[];
   tags?: { name: string; value: string }[];
-  template?: { id: string; variables?: Record<string, unknown> | null };
+  /** Variables are a JsonText when the body is large. */
+  template?: { id: string; variables?: object | null };
   scheduled_at?: string;
   topic_id?: string;
 }
@@ -41,7 +43,8 @@ export interface TranslatedBatch {
   emails: (TranslatedEmail | Refusal)[];
 }
 
-const LISTS_OF_BYTES: BodyForm = { listsOfBytes: true };
+const FORM: BodyForm = { listsOfBytes: true, ofAnySize: ['template', 'variables'] };
+const FORM_OF_BATCH: BodyForm = { listsOfBytes: true, listAs: 'emails', ofAnySize: [null, 'template', 'variables'] };
 
 export function loadResendEmail(): BodyShape<TranslatedEmail> {
   const shape = loadBodyShape<ResendEmail>('resend-email', 'resend');
@@ -49,7 +52,7 @@ export function loadResendEmail(): BodyShape<TranslatedEmail> {
     const email = shape(withoutEmpty(given));
     return isRefusal(email) ? email : translate(email);
   };
-  return Object.assign(translating, { schemaName: shape.schemaName, form: LISTS_OF_BYTES });
+  return Object.assign(translating, { schemaName: shape.schemaName, form: FORM });
 }
 
 export function loadResendBatch(email = loadResendEmail()): BodyShape<TranslatedBatch> {
@@ -58,7 +61,7 @@ export function loadResendBatch(email = loadResendEmail()): BodyShape<Translated
     const batch = shape(given);
     return isRefusal(batch) ? batch : { emails: batch.emails.map((one) => email(one)) };
   };
-  return Object.assign(translating, { schemaName: shape.schemaName, form: { ...LISTS_OF_BYTES, listAs: 'emails' } });
+  return Object.assign(translating, { schemaName: shape.schemaName, form: FORM_OF_BATCH });
 }
 
 export function loadResendUpdate(): BodyShape<{ scheduled_at: string }> {
@@ -89,7 +92,11 @@ function translate(email: ResendEmail): TranslatedEmail | Refusal {
   };
 }
 
-function jsonOf(variables: Record<string, unknown>): string | Refusal {
+function jsonOf(variables: object): string | Refusal {
+  if (variables instanceof JsonText) {
+    // The schema has let it through as an object, whatever is in the text.
+    return variables.text.startsWith('{') ? variables.text : invalid('template.variables', 'must be an object.');
+  }
   try {
     return JSON.stringify(variables);
   } catch (error) {

@@ -1,14 +1,17 @@
 // Scans the text of a JSON document (RFC 8259) without building anything: whether it is valid, how many values it has,
-// and where one member of the top-level object is. A few hundred thousand names keep JSON.parse busy for most of a
+// and where the members on one path are. A few hundred thousand names keep JSON.parse busy for most of a
 // second on the main thread; scanning them takes a few milliseconds.
 
 export interface JsonScan {
   kind: 'valid';
-  /** The number of values, without those inside the requested member. */
+  /** The number of values, without those inside the requested members. */
   values: number;
-  /** The values of that member: several when its name is repeated. The last one counts. */
+  /** The values of those members, in their order: of a name that is repeated, too. */
   spans: Span[];
 }
+
+/** Names from the top of the document downwards, the last one that of the member; null: every entry of a list. */
+export type MemberPath = readonly (string | null)[];
 
 export interface Span {
   start: number;
@@ -23,8 +26,9 @@ export interface ScanRules {
   listsOfBytes?: boolean;
 }
 
-export function scanJson(text: string, member: string, rules: ScanRules = {}): JsonScanResult {
-  return new Scanner(text, member, rules).run();
+/** Of an empty path, nothing is requested. */
+export function scanJson(text: string, path: MemberPath, rules: ScanRules = {}): JsonScanResult {
+  return new Scanner(text, path, rules).run();
 }
 
 const [QUOTE, COMMA, COLON, BACKSLASH] = [0x22, 0x2c, 0x3a, 0x5c];
@@ -37,7 +41,7 @@ const FIRST_LEVELS = 64;
 
 class Scanner {
   readonly #text: string;
-  readonly #member: string;
+  readonly #path: MemberPath;
   readonly #listsOfBytes: boolean;
   #at = 0;
   #values = 0;
@@ -45,12 +49,14 @@ class Scanner {
   /** The kinds of the open lists and objects, the outermost first; nesting may be a million deep. */
   #open = new Uint8Array(FIRST_LEVELS);
   #depth = 0;
+  /** How many steps of the path the scanner has taken. Those deeper than the current value are from earlier values. */
+  #steps = 0;
   /** Where the value of the requested member begins, while the scanner is inside it. */
   #inMemberFrom: number | null = null;
 
-  constructor(text: string, member: string, { listsOfBytes = false }: ScanRules) {
+  constructor(text: string, path: MemberPath, { listsOfBytes = false }: ScanRules) {
     this.#text = text;
-    this.#member = member;
+    this.#path = path;
     this.#listsOfBytes = listsOfBytes;
   }
 
@@ -95,7 +101,9 @@ class Scanner {
       return false;
     }
     this.#push(kind);
-    return kind === OPEN_LIST || this.#name() ? true : null;
+    if (kind === OPEN_OBJECT) return this.#name() ? true : null;
+    if (this.#depth < this.#path.length && this.#isNextStep() && this.#path[this.#depth - 1] === null) this.#steps++;
+    return true;
   }
 
   /** Reads a comma with the next name, or the ends of open lists and objects. */
@@ -122,7 +130,7 @@ class Scanner {
   #name(): boolean {
     const start = this.#at;
     if (this.#text.charCodeAt(start) !== QUOTE || !this.#skipString()) return false;
-    const isMember = this.#depth === 1 && this.#isMemberName(start, this.#at);
+    const isMember = this.#depth <= this.#path.length && this.#isMember(start, this.#at);
     this.#skipSpace();
     if (this.#text.charCodeAt(this.#at) !== COLON) return false;
     this.#at++;
@@ -133,17 +141,32 @@ class Scanner {
     return true;
   }
 
-  #isMemberName(start: number, end: number): boolean {
-    const length = this.#member.length;
-    if (end - start === length + 2) return this.#text.startsWith(this.#member, start + 1);
+  /** Whether the name is the last step of the path; takes the step, if it is one. */
+  #isMember(start: number, end: number): boolean {
+    if (!this.#isNextStep()) return false;
+    const step = this.#path[this.#depth - 1];
+    if (typeof step !== 'string' || !this.#isNamed(step, start, end)) return false;
+    this.#steps++;
+    return this.#depth === this.#path.length;
+  }
+
+  /** Whether what surrounds the current value is on the path. Forgets the steps of earlier values at this depth. */
+  #isNextStep(): boolean {
+    this.#steps = Math.min(this.#steps, this.#depth - 1);
+    return this.#steps === this.#depth - 1;
+  }
+
+  #isNamed(name: string, start: number, end: number): boolean {
+    const { length } = name;
+    if (end - start === length + 2) return this.#text.startsWith(name, start + 1);
     // It may be spelled with escapes, each of which takes at most six characters.
     if (end - start < length + 2 || end - start > length * 6 + 2) return false;
     const token = this.#text.slice(start, end);
-    return token.includes('\\') && JSON.parse(token) === this.#member;
+    return token.includes('\\') && JSON.parse(token) === name;
   }
 
   #endMember(): void {
-    if (this.#inMemberFrom === null || this.#depth > 1) return;
+    if (this.#inMemberFrom === null || this.#depth > this.#path.length) return;
     this.#spans.push({ start: this.#inMemberFrom, end: this.#at });
     this.#inMemberFrom = null;
   }

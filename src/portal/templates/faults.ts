@@ -18,7 +18,7 @@ export function faultOf({ part, problem, position }: Flaw): Fault {
 /** Of sample data: an object is needed. Null: it is one. */
 export function dataFault(json: string): Fault | null {
   if (json.trim() === '') return null;
-  const scan = scanJson(json, '');
+  const scan = scanJson(json, []);
   if (scan.kind === 'invalid')
     return { part: 'data', problem: jsonProblem(json, scan.at), place: placeAt(json, scan.at) };
   const isObject = json.trimStart().startsWith('{');

@@ -311,6 +311,17 @@ t.test('variables of a template may be many', async (t) => {
   const { body } = await api.call('POST', '/templates', { key: tenant.key, body: template });
   const variables = { numbers: Array(200_000).fill(7), who: 'Jo' };
   t.match(await sent({ template: { id: body.id, variables } }), [{ text: '200000 Jo' }]);
+  const objects = { numbers: Array(20_000).fill({ n: [7] }), who: 'Jo' };
+  t.match(await sent({ template: { id: body.id, variables: objects } }), [{ text: '20000 Jo' }]);
+  const batch = Array.from({ length: 100 }, (_, n) => ({
+    ...MAIL,
+    template: { id: body.id, variables: { numbers: Array(60).fill({ a: 'x', b: 'y' }), who: `No. ${n}` } },
+  }));
+  const ids = (await post('/emails/batch', batch)).body.data;
+  t.match(await messagesOf(ids[99].id), [{ text: '60 No. 99' }]);
+  const list = { ...MAIL, template: { id: body.id, variables: [objects] } };
+  const expected = { status: 400, body: { message: /^template\.variables: must be an object/ } };
+  t.match(await post('/emails', list), expected);
   const deep = `{"from":"a@acme.test","to":"b@acme.test","subject":"x","template":{"id":"${body.id}","variables":{"a":`;
   const nested = `${deep}${'['.repeat(9000)}${']'.repeat(9000)}}}}`;
   const answer = await api.call('POST', '/resend/emails', { key: tenant.key, body: nested });
