@@ -46,6 +46,8 @@ export interface ApiServices extends PipelineOptions {
   templates: Templates;
   webhooks: Webhooks;
   webhookTests: WebhookDeliveryParts['webhookTests'];
+  /** How long records and events are kept. */
+  recordsDays: number;
   /** Told of new webhooks. */
   notifyOwners?: OwnerNotices;
 }
@@ -68,7 +70,7 @@ export function createApi(services: ApiServices): Api {
     ...templateEndpoints(services.templates),
     ...webhookEndpoints(services.webhooks, services.notifyOwners),
     ...webhookDeliveryEndpoints(services),
-    ...eventEndpoints(services.store),
+    ...eventEndpoints(services),
     ...suppressionEndpoints(services),
     ...statsEndpoints(services),
   ];

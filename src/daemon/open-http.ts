@@ -83,6 +83,7 @@ export async function openSite(
     clock,
     ids,
     log,
+    recordsDays: config.retention.records_days,
     keyUsed: keyUses.note,
     rates: foundation.rates,
     requestsPerMinute: (tier) => requestCap(config, tier),

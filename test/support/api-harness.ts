@@ -51,6 +51,8 @@ export const SERVICE = {
   ownDomains: ['postrider.test', 'bounces.postrider.test'],
 };
 
+export const RECORDS_DAYS = 90;
+
 export interface LogLine {
   level: string;
   facts: Readonly<Record<string, unknown>>;
@@ -244,7 +246,7 @@ function services({
   const authority = { resolver, authorityPort: dns.port, allowPrivate: true, staggerMs: 20 };
   const templates = createTemplates({ store, renderer, clock, ids });
   return {
-    ...{ bodies, bodyBudget, store, templates, clock, ids, log },
+    ...{ bodies, bodyBudget, store, templates, clock, ids, log, recordsDays: RECORDS_DAYS },
     submission: createSubmission({
       ...{ store, templates, clock, ids, log },
       lifetimeMs: 72 * 3_600_000,
