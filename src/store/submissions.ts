@@ -198,7 +198,8 @@ export interface MessageContent extends SendingFacts {
   attachments: number;
   /** Then there is neither HTML nor text, nor headers. */
   written: WrittenContent | null;
-  createdAt: number;
+  /** When it was to leave: for the header, at every attempt the same. */
+  date: number;
 }
 
 export interface SendingFacts {

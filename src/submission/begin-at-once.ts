@@ -120,7 +120,7 @@ function contentOf(submission: NewSubmission, facts: SendingFacts): MessageConte
     lists: lists ?? null,
     attachments: 0,
     written: null,
-    createdAt: acceptedAt,
+    date: acceptedAt,
     signing: facts.signing,
     bouncesDomain: facts.bouncesDomain,
     openTracking: tracking?.opens ?? facts.openTracking,

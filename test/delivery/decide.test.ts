@@ -91,6 +91,13 @@ t.test('of delays only the first and a long one are told', async (t) => {
   t.equal(told({ notices: 1, attempt: 9, now: NOW + 4 * HOUR_MS - 1 }), false);
   t.equal(told({ notices: 1, attempt: 9, now: NOW + 4 * HOUR_MS }), true);
   t.equal(told({ notices: 2, attempt: 12, now: NOW + 40 * HOUR_MS }), false);
+  const sendAt = NOW + 48 * HOUR_MS;
+  t.equal(
+    told({ notices: 1, attempt: 9, sendAt, now: sendAt + 4 * HOUR_MS - 1 }),
+    false,
+    'what was scheduled began later',
+  );
+  t.equal(told({ notices: 1, attempt: 9, sendAt, now: sendAt + 4 * HOUR_MS }), true);
 });
 
 t.test('an attempt can name its time, or bound it', async (t) => {

@@ -1,11 +1,11 @@
 // Mail for later survives the daemon: killed right behind the 202, it is still scheduled, and goes when it is moved.
 import t from 'tap';
-import { registerSender, send, startWorld } from '../support/world.ts';
+import { messageIdOf, registerSender, send, startWorld } from '../support/world.ts';
 
 const inHours = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString();
 
 t.test('a kill loses neither the message nor its time', async (t) => {
-  const { postrider, dns } = await startWorld(t);
+  const { postrider, dns, sink } = await startWorld(t);
   const daemon = await postrider.serve();
   const sender = await registerSender({ dns, postrider }, daemon);
   const later = inHours(2);
@@ -23,5 +23,8 @@ t.test('a kill loses neither the message nor its time', async (t) => {
   const moved = await next.call(sender.key, `PATCH /submissions/${id}`, { body: { send_at: inHours(0) } });
   t.equal(moved.status, 200);
   await next.logged({ message_id: kept!, fact: 'delivered' });
+  const goesAt = Math.floor(Date.parse(moved.body.send_at as string) / 1000) * 1000;
+  const [mail] = sink.mails.filter(({ raw }) => messageIdOf(raw) === kept);
+  t.equal(Date.parse(/^Date: (.+)\r$/m.exec(String(mail!.raw))![1]!), goesAt, 'the date is that of the new time');
   t.match((await next.call(sender.key, `GET /emails/${canceled}`)).body, { state: 'canceled' });
 });

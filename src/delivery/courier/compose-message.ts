@@ -37,7 +37,7 @@ export function composeMessage(content: ComposedContent, body: MimeBody, kit: Co
       subject: content.subject,
       headers: content.headers,
       serviceHeaders: serviceHeaders(content, kit),
-      date: new Date(content.createdAt),
+      date: new Date(content.date),
     },
     body,
   );

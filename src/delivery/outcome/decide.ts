@@ -81,7 +81,7 @@ function pause(
 
 function isNoticeDue(message: ClaimedMessage, now: number): boolean {
   if (message.notices === 0) return true;
-  return message.notices === 1 && now - message.createdAt >= DELAY_NOTICE_AFTER_MS;
+  return message.notices === 1 && now - (message.sendAt ?? message.createdAt) >= DELAY_NOTICE_AFTER_MS;
 }
 
 /**

@@ -31,7 +31,7 @@ function content(change: Partial<MessageContent> = {}): MessageContent {
     ...{ messageId, tenantId: ids.next(), submissionId: ids.next() },
     from: { address: 'orders@acme.test', name: 'Acme' },
     to: { address: `${messageId}@x.test`, name: null },
-    ...{ subject: 'Your order', html: '<p>Grüße</p>', text: 'Grüße', headers: [], createdAt: Date.UTC(2026, 10, 20) },
+    ...{ subject: 'Your order', html: '<p>Grüße</p>', text: 'Grüße', headers: [], date: Date.UTC(2026, 10, 20) },
     signing: { domainId, domain: 'acme.test', selector: 's1', signingKeyId: 1, privateKey: sealed },
     ...{ bouncesDomain: null, lists: null, attachments: 0, written: null },
     ...{ openTracking: false, clickTracking: false, unsubscribe: false },

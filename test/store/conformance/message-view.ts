@@ -63,7 +63,7 @@ export const messageViewCases = {
     t.equal(await found(bench.reads().messageHtml(tenant.id, joe.id)), '<p>Hello</p>');
     const content = await found(bench.reads().messageContent(tenant.id, joe.id, MOST_CHARS));
     t.match(content, { messageId: joe.id, to: { address: 'joe@x.test' }, html: '<p>Hello</p>', text: 'Hello' });
-    t.match(content, { signing: { domain: 'acme.test' }, headers: [['X-Campaign', 'spring']], createdAt: T0 });
+    t.match(content, { signing: { domain: 'acme.test' }, headers: [['X-Campaign', 'spring']], date: T0 });
     t.notMatch(JSON.stringify(content), /sealed|privateKey/, 'and nothing that signs');
     t.equal(await found(bench.reads().messageContent(tenant.id, joe.id, 5)), 'too_large');
     t.strictSame(await found(bench.reads().messageTexts(tenant.id, joe.id)), {

@@ -2,6 +2,7 @@
 import type { Test } from 'tap';
 import { DAY_MS, HOUR_MS } from '../../../src/base/clock.ts';
 import type { Domain } from '../../../src/store/domains.ts';
+import type { ContentResult } from '../../../src/store/submissions.ts';
 import { type Bench, LIFETIME_MS, T0 } from './harness.ts';
 
 const LATER = T0 + HOUR_MS;
@@ -36,6 +37,22 @@ export const scheduledCases = {
     const [due] = await queue.dueScheduled(LATER, 10);
     t.match(due, { id: ids[0], sendAt: LATER, expiresAt: LATER + LIFETIME_MS });
     t.equal(await bench.store.figures.countOpenMessages(), 1);
+  },
+
+  'couriers read the time that it was scheduled for as its date': async (t: Test, bench: Bench) => {
+    const { domain } = await bench.sender('acme.test');
+    const later = await schedule(bench, domain, ['a@x.test', 'b@x.test']);
+    const moved = await schedule(bench, domain, ['c@x.test']);
+    const to = { sendAt: LATER + 7, expiresAt: LATER + 7 + LIFETIME_MS };
+    await bench.store.queue.moveScheduled(domain.tenantId, moved.submissionId, to);
+    const { receipt } = await bench.accept(domain, ['d@x.test'], { acceptedAt: T0 });
+    const ids = [...later.ids, ...moved.ids, ...receipt.messageIds];
+    const reader = bench.openContents();
+    const dateOf = (read: ContentResult) => (read.kind === 'content' ? read.content.date : read.reason);
+    const dates = [LATER, LATER, LATER + 7, T0];
+    t.same((await reader.readSome(ids)).map(dateOf), dates);
+    t.same((await Promise.all(ids.map((id) => reader.read(id)))).map(dateOf), dates, 'one by one');
+    reader.close();
   },
 
   'what is due is queued, in the order of its times': async (t: Test, bench: Bench) => {

@@ -198,8 +198,8 @@ function* messageContent(
 ): Steps<SourceContent | TooLarge | null> {
   const row = (yield* db
     .sql(
-      `SELECT m.recipient, m.recipient_name, m.submission_id, m.created_at, s.from_address, s.from_name, s.source, c.subject,
-         c.html, c.text, c.headers, c.lists, c.attachments,
+      `SELECT m.recipient, m.recipient_name, m.submission_id, coalesce(s.send_at, m.created_at) AS dated_at,
+         s.from_address, s.from_name, s.source, c.subject, c.html, c.text, c.headers, c.lists, c.attachments,
          (SELECT sum(length(a.bytes)) FROM attachments a WHERE a.content_id = c.id) AS bytes, t.bounces_domain,
          coalesce(s.track_opens, t.open_tracking) AS open_tracking,
          coalesce(s.track_clicks, t.click_tracking) AS click_tracking, t.unsubscribe, d.name AS domain
@@ -232,7 +232,7 @@ function* messageContent(
     files,
     written,
     writtenBody: written && (yield* readBody(db, of, written)),
-    createdAt: row.created_at as number,
+    date: row.dated_at as number,
     signing: { domain: row.domain as string },
     bouncesDomain: row.bounces_domain as string | null,
     openTracking: row.open_tracking === 1,

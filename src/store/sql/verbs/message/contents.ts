@@ -9,7 +9,8 @@ import { listsFromText, readAttachments } from './letters.ts';
 import { SENDING_COLUMNS, sendingFactsFromRow } from './sending-facts.ts';
 import { readPiece, readWritten } from './written-mails.ts';
 
-const OF_MESSAGE = 'm.id, m.recipient, m.recipient_name, m.tenant_id, m.submission_id, m.created_at';
+const OF_MESSAGE =
+  'm.id, m.recipient, m.recipient_name, m.tenant_id, m.submission_id, coalesce(s.send_at, m.created_at) AS dated_at';
 
 const OF_SUBMISSION = `s.from_address, s.from_name, s.source, s.track_opens, s.track_clicks, c.subject, c.html, c.text,
     c.headers, c.lists, c.attachments, ${SENDING_COLUMNS}`;
@@ -43,7 +44,7 @@ const SUBMISSION = `
 /** A slow session holds what was read ahead for minutes, and a thread has hundreds of sessions. */
 const READ_AHEAD = { bytes: 64 * 1024, submissions: 16, messages: 100 };
 
-type SubmissionContent = Omit<MessageContent, 'messageId' | 'tenantId' | 'submissionId' | 'to' | 'createdAt'>;
+type SubmissionContent = Omit<MessageContent, 'messageId' | 'tenantId' | 'submissionId' | 'to' | 'date'>;
 type SubmissionResult = { kind: 'content'; content: SubmissionContent } | Unreadable;
 
 export function contentQueries(db: Reads): Work<Omit<ContentReader, 'close'>> {
@@ -128,7 +129,7 @@ function contentOf(row: Row, submission: SubmissionResult): ContentResult {
     tenantId: fromId(row.tenant_id),
     submissionId: fromId(row.submission_id),
     to: { address: row.recipient as string, name: row.recipient_name as string | null },
-    createdAt: row.created_at as number,
+    date: row.dated_at as number,
   });
   return { kind: 'content', content };
 }
