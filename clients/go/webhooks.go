@@ -112,9 +112,9 @@ func (s *WebhooksService) Update(ctx context.Context, id string, request UpdateW
 	return s.one(ctx, call{method: http.MethodPatch, path: path, body: request})
 }
 
-// Rotate gives a webhook a new Secret. For 24 hours the one before signs, too; an
-// older one ends at once. So this call is repeated after a 429 only: after a lost
-// answer, a second rotation would end the secret that the receiver still uses.
+// Rotate gives a webhook a new Secret. For 24 hours the one before signs, too.
+// This call is repeated after a 429 only. After another error the secret may be a
+// new one, which nobody knows: rotate it again.
 func (s *WebhooksService) Rotate(ctx context.Context, id string) (*Webhook, error) {
 	path, err := pathWithID("/webhooks", id)
 	if err != nil {

@@ -41,6 +41,9 @@ export interface WebhookHealth extends Webhook {
   failed: number;
 }
 
+/** Of one webhook, the current one included: each is a signature more in the header of every event. */
+export const MAX_SECRETS = 5;
+
 /** Counting further would take longer with every event that waits. */
 export const MAX_DELIVERIES_COUNTED = 10_000;
 
@@ -68,7 +71,7 @@ export interface WebhookStore {
   listWebhooks(tenantId: string): Promise<Webhook[]>;
   /** Also erases its secrets; its deliveries are not claimed any more. False when there is none. */
   deleteWebhook(tenantId: string, id: string): Promise<boolean>;
-  /** An older secret that was still valid ends now. False when there is no such webhook. */
+  /** Earlier secrets keep their ends; the oldest of more than MAX_SECRETS ends now. False when there is no such webhook. */
   rotateWebhookSecret(tenantId: string, id: string, rotation: SecretRotation): Promise<boolean>;
   /** The tenant's ID, for operators, who name only the webhook. */
   ownerOfWebhook(id: string): Promise<string | null>;

@@ -32,7 +32,7 @@ class Webhooks {
     await this.#call({ method: 'DELETE', path: pathOf('/webhooks', id) });
   }
 
-  /** Not repeated after a lost answer: a second rotation would end the secret that the receiver still uses. */
+  /** Not repeated after a lost answer: each rotation adds a secret, and only a few of the earlier ones sign along. */
   async rotate(id) {
     const path = `${pathOf('/webhooks', id)}/rotate`;
     return printedWithoutSecret(await this.#call({ method: 'POST', path, mayBeRepeated: false }));

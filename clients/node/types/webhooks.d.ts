@@ -12,7 +12,7 @@ export interface Webhooks {
   delete(id: string): Promise<void>;
   /**
    * Makes a new secret, which is shown only here; for 24 hours the one before signs, too. Retried after a 429 only: after
-   * any other error, look whether events have two signatures before you rotate again.
+   * any other error the secret may be a new one, which nobody knows. Rotate it again.
    */
   rotate(id: string): Promise<RotatedWebhook>;
   /** Sends an event of the type `test`, and says what the endpoint answered. */

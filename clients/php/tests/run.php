@@ -35,7 +35,8 @@ function shown(mixed $value): string
 }
 
 $server = proc_open([PHP_BINARY, __DIR__ . '/answering-server.php'], [['pipe', 'r'], ['pipe', 'w'], STDERR], $pipes);
-$client = new Client(apiKey: 'pr_id_secret', baseUrl: 'http://127.0.0.1:' . trim(fgets($pipes[1])), maxRetries: 0);
+$port = trim(fgets($pipes[1]));
+$client = new Client(apiKey: 'pr_id_secret', baseUrl: "http://127.0.0.1:{$port}", maxRetries: 0);
 
 same('connection 1, request 1', $client->health()->status, 'the first call');
 same('connection 1, request 2', $client->health()->status, 'the second call uses its connection');
@@ -49,6 +50,19 @@ if (function_exists('pcntl_fork')) {
     same(0, pcntl_wexitstatus($status), 'a forked process leaves the connection of its parent alone');
     same('connection 1, request 3', $client->health()->status, 'and the parent goes on with it');
 }
+
+$connections = static function () use ($port): int {
+    $another = new Client(apiKey: 'pr_id_secret', baseUrl: "http://127.0.0.1:{$port}", maxRetries: 0);
+
+    return (int) substr($another->health()->status, strlen('connection '));
+};
+$before = $connections();
+try {
+    $client->webhooks->rotate('1');
+} catch (PostriderException) {
+    // What this server answers is no webhook.
+}
+same($before + 2, $connections(), 'a rotation has a connection of its own, on which curl never repeats it');
 
 $timeout = new ReflectionParameter([Client::class, '__construct'], 'timeout');
 same(30.0, $timeout->getDefaultValue(), 'an attempt may take 30 s unless another time is given');

@@ -6,6 +6,7 @@ import { type Answer, done, failed } from '../../operator/answer.ts';
 import {
   type AttemptView,
   MAX_DELIVERIES_COUNTED,
+  MAX_SECRETS,
   type ReplayOutcome,
   type WebhookHealth,
   type WebhookSecret,
@@ -138,16 +139,17 @@ export const webhookRotate = storeCommand({
     });
   },
   render: ({ secret, previous_until: until, ended_early: early }) => {
-    const shown = `The new secret is shown only once:\n${secret}\nUntil ${until} events are signed with both secrets.`;
+    const shown = `The new secret is shown only once:\n${secret}\nUntil ${until} events are signed with the secret before it, too.`;
     return early === null
       ? shown
-      : `${shown}\nThe secret before it, which was valid until ${early}, is no longer used.`;
+      : `${shown}\nThe oldest secret, which was valid until ${early}, is no longer used: at most ${MAX_SECRETS} sign.`;
   },
 });
 
-/** No more than two sign: one that was still valid beside the current one ends with the next rotation. */
-function earlierUntil([, earlier]: readonly WebhookSecret[]): string | null {
-  return earlier?.expiresAt ? toTimestamp(earlier.expiresAt) : null;
+/** Where as many sign as may, the oldest ends with the next rotation. */
+function earlierUntil(secrets: readonly WebhookSecret[]): string | null {
+  const oldest = secrets[MAX_SECRETS - 1];
+  return oldest?.expiresAt ? toTimestamp(oldest.expiresAt) : null;
 }
 
 function refusalOf(

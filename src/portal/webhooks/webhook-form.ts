@@ -82,7 +82,7 @@ ${heading(previousUntil === null ? 'Your new webhook' : 'New secret')}
 exist for most languages and accept the secret as it is.</p>
 ${
   previousUntil !== null &&
-  html`<p class="notice info">Until ${time(previousUntil)} every event has two signatures, one with the new secret and one with the old. Switch your program
+  html`<p class="notice info">Until ${time(previousUntil)} every event is signed with the new secret and with the old one. Switch your program
 to the new one before ${toTimestamp(previousUntil).slice(0, 16).replace('T', ' ')} UTC, and no event is refused in between.</p>`
 }
 </div>

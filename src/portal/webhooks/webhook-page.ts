@@ -7,6 +7,7 @@ import {
   type AttemptFilter,
   type AttemptView,
   MAX_DELIVERIES_COUNTED,
+  MAX_SECRETS,
   type WebhookHealth,
   type WebhookSecret,
 } from '../../store/webhooks.ts';
@@ -62,7 +63,7 @@ async function unacceptedOf({ store }: WebhookServices, { tenantId, id, due, fai
 }
 
 function webhookFacts(webhook: WebhookHealth, secrets: readonly WebhookSecret[]): Html {
-  const [current, previous] = secrets;
+  const [current, ...earlier] = secrets;
   return facts([
     [
       'State',
@@ -73,26 +74,31 @@ function webhookFacts(webhook: WebhookHealth, secrets: readonly WebhookSecret[])
     ['Waiting events', countOf(webhook.due, MAX_DELIVERIES_COUNTED)],
     ['Failed events', countOf(webhook.failed, MAX_DELIVERIES_COUNTED)],
     ['Created', time(webhook.createdAt)],
-    [
-      'Secret',
-      html`created ${time(current?.createdAt ?? null)}${
-        previous?.expiresAt && html`; the previous one also signs until ${time(previous.expiresAt)}`
-      }`,
-    ],
+    ['Secret', html`created ${time(current?.createdAt ?? null)}${earlierSecrets(earlier)}`],
     ['ID', html`<code>${webhook.id}</code>`],
   ]);
 }
 
-function actions(webhook: WebhookHealth, [, previous]: readonly WebhookSecret[], formField: Html): Html {
+/** The newest ends last. */
+function earlierSecrets(earlier: readonly WebhookSecret[]): Html | null {
+  const until = earlier[0]?.expiresAt ?? null;
+  if (until === null) return null;
+  return earlier.length === 1
+    ? html`; the previous one also signs until ${time(until)}`
+    : html`; the ${earlier.length} before it also sign, the last of them until ${time(until)}`;
+}
+
+function actions(webhook: WebhookHealth, secrets: readonly WebhookSecret[], formField: Html): Html {
+  const oldest = secrets[MAX_SECRETS - 1];
   const path = `/portal/webhooks/${webhook.id}`;
   return html`<div class="actions">
 <a class="button" href="${path}/edit">Edit</a>
 <form method="post" action="${path}/test">${formField}<button>Send test event</button></form>
 ${confirmed({
   label: 'Rotate the secret',
-  question: html`A new secret is created and shown once. For 24 hours events are signed with both, then with the new one only.${
-    previous?.expiresAt &&
-    html` The secret before the current one, which would sign until ${time(previous.expiresAt)}, <strong>stops at once</strong>.`
+  question: html`A new secret is created and shown once. For 24 hours events are signed with the current one, too.${
+    oldest?.expiresAt &&
+    html` The oldest secret, which would sign until ${time(oldest.expiresAt)}, <strong>stops at once</strong>.`
   }`,
   action: `${path}/rotate`,
   formField,

@@ -219,6 +219,19 @@ export const deliveryCases = {
     t.match(await bench.store.webhooks.listWebhookHealth(null), [{ failingSince: null }]);
     t.strictSame(await round(T0 + 7000, { to: 'failed' }), []);
     t.match(await round(T0 + 8000, { to: 'failed' }), [{ failingSince: T0 + 7000 }]);
+
+    const { webhooks } = bench.store;
+    const [url, target] = ['https://other.test', 'https://other.test/'];
+    await webhooks.changeWebhook(tenant.id, webhookId, { description: 'still failing' });
+    t.match(await webhooks.listWebhookHealth(tenant.id), [{ failingSince: T0 + 7000 }]);
+    await webhooks.changeWebhook(tenant.id, webhookId, { url: { url, target } });
+    t.match(
+      await webhooks.listWebhookHealth(tenant.id),
+      [{ url, failingSince: null }],
+      'of another target nothing is known',
+    );
+    t.strictSame(await round(T0 + 9000, { to: 'failed' }), []);
+    t.match(await round(T0 + 10_000, { to: 'failed' }), [{ url, failingSince: T0 + 9000 }], 'and it is told again');
   },
 
   'a replaced secret is handed out until its end': async (t: Test, bench: Bench) => {
@@ -228,17 +241,27 @@ export const deliveryCases = {
       await happen(bench, domain);
       return (await claim(bench, webhookId, now)).endpoint!.secrets.map((secret) => String(secret.sealed));
     };
-    const rotate = (tenantId: string, text: string, previousUntil: number) =>
+    const rotate = (tenantId: string, text: string, previousUntil: number, at = T0) =>
       bench.store.webhooks.rotateWebhookSecret(tenantId, webhookId, {
         secret: { masterKeyId: 'master1', sealed: Buffer.from(text) },
-        ...{ at: T0, previousUntil },
+        ...{ at, previousUntil },
       });
     t.equal(await rotate(bench.id(), 'stolen', T0 + 100), false);
     t.equal(await rotate(tenant.id, 'second', T0 + 100), true);
     t.strictSame(await sealed(T0), ['second', 'first']);
-    t.equal(await rotate(tenant.id, 'third', T0 + 100), true);
-    t.strictSame(await sealed(T0 + 99), ['third', 'second'], 'never more than two');
-    t.strictSame(await sealed(T0 + 100), ['third']);
+    t.equal(await rotate(tenant.id, 'third', T0 + 150, T0 + 50), true);
+    t.strictSame(await sealed(T0 + 99), ['third', 'second', 'first'], 'the first one keeps its end');
+    t.strictSame(await sealed(T0 + 100), ['third', 'second']);
+    t.strictSame(await sealed(T0 + 150), ['third']);
+    t.equal(await rotate(tenant.id, 'fourth', T0 + 250, T0 + 120), true);
+    const kept = await bench.store.webhooks.listWebhookSecrets(tenant.id, webhookId, T0);
+    t.strictSame(
+      kept.map(({ expiresAt }) => expiresAt),
+      [null, T0 + 250, T0 + 150],
+      'what had ended is erased',
+    );
+    for (const text of ['fifth', 'sixth', 'seventh']) await rotate(tenant.id, text, T0 + 260, T0 + 130);
+    t.strictSame(await sealed(T0 + 130), ['seventh', 'sixth', 'fifth', 'fourth', 'third'], 'never more than five');
     t.equal(await bench.store.webhooks.ownerOfWebhook(webhookId), tenant.id);
     t.equal(await bench.store.webhooks.ownerOfWebhook(bench.id()), null);
   },

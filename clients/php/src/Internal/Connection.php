@@ -27,17 +27,17 @@ final class Connection
     }
 
     /**
-     * @param bool $isRetry a retry never uses a connection again: curl would repeat the request on its own when that
-     *     turns out to be closed
+     * @param bool $isFresh never over the connection of an earlier call: curl would repeat the request on its own when
+     *     that turns out to be closed
      *
      * @throws NetworkError
      */
-    public function exchange(Request $request, bool $isRetry): Response
+    public function exchange(Request $request, bool $isFresh): Response
     {
         $handle = $this->handle();
         $headers = [];
         \curl_setopt_array($handle, $this->options($request) + [
-            \CURLOPT_FRESH_CONNECT => $isRetry || self::now() - $this->lastUsedAt > self::KEEP_ALIVE_SECONDS,
+            \CURLOPT_FRESH_CONNECT => $isFresh || self::now() - $this->lastUsedAt > self::KEEP_ALIVE_SECONDS,
             \CURLOPT_HEADERFUNCTION => static function ($handle, string $line) use (&$headers): int {
                 if (\str_starts_with($line, 'HTTP/')) {
                     // The head before this one was that of an interim answer, or of a proxy.

@@ -74,7 +74,8 @@ final class Transport
     }
 
     /**
-     * A POST without a body that does harm when it is made twice: it is tried again only when nothing was done.
+     * A POST without a body that does harm when it is made twice: it is tried again only when nothing was done, and
+     * has a connection of its own, on which curl never repeats it either.
      *
      * @return array<mixed> the JSON object in the answer
      */
@@ -83,7 +84,7 @@ final class Transport
         $request = $this->request('POST', $path, null, []);
 
         return $this->retrying(
-            fn (bool $isRetry): array => AnswerReader::read($this->connection->exchange($request, $isRetry)),
+            fn (): array => AnswerReader::read($this->connection->exchange($request, isFresh: true)),
             mayBeRepeated: false,
         );
     }

@@ -87,8 +87,8 @@ final class Webhooks
     /**
      * Makes a new secret, which is never shown again; for 24 hours the one before signs, too.
      *
-     * It is tried again after a 429 only: a second rotation would end the secret that the receiver still uses. After
-     * any other error, look whether events have two signatures before you rotate again.
+     * It is tried again after a 429 only. After any other error the secret may be a new one, which nobody knows:
+     * rotate it again. The secret that the receiver uses signs for the rest of its 24 hours.
      *
      * @throws PostriderException
      */

@@ -4,6 +4,7 @@ import { FIRST_SLOT } from '../../../owners.ts';
 import {
   type EventChoice,
   MAX_DELIVERIES_COUNTED,
+  MAX_SECRETS,
   type NewWebhook,
   type SecretRotation,
   type Webhook,
@@ -92,6 +93,11 @@ function* changeWebhook(
   yield* db
     .sql('UPDATE webhooks SET url = +?, target = +?, description = +?, events = +? WHERE tenant_id = +? AND id = +?')
     .run(...[url, target, description, eventsColumn(events), tenant, id]);
+  if (target !== webhook.target) {
+    // The failures were those of the former target: of the new one nothing is known.
+    const forget = db.sql('UPDATE webhooks SET failing_since = NULL, told_at = NULL WHERE tenant_id = +? AND id = +?');
+    yield* forget.run(tenant, id);
+  }
   return yield* readWebhook(db, of);
 }
 
@@ -121,9 +127,15 @@ function* rotateSecret(
   const known = db.sql('SELECT 1 FROM webhooks WHERE tenant_id = +? AND id = +?');
   if ((yield* known.get(toId(of.tenantId), id)) === undefined) return false;
   const { secret, at, previousUntil } = rotation;
-  yield* db.sql('DELETE FROM webhook_secrets WHERE webhook_id = +? AND expires_at IS NOT NULL').run(id);
-  yield* db.sql('UPDATE webhook_secrets SET expires_at = +? WHERE webhook_id = +?').run(previousUntil, id);
+  yield* db
+    .sql('UPDATE webhook_secrets SET expires_at = +? WHERE webhook_id = +? AND expires_at IS NULL')
+    .run(previousUntil, id);
   yield* insertSecret(db, id, { secret, at });
+  const end = db.sql(
+    `DELETE FROM webhook_secrets WHERE webhook_id = +? AND (expires_at <= +? OR id NOT IN
+       (SELECT id FROM webhook_secrets WHERE webhook_id = +? ORDER BY id DESC LIMIT ${MAX_SECRETS}))`,
+  );
+  yield* end.run(id, at, id);
   return true;
 }
 

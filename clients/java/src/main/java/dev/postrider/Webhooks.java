@@ -82,9 +82,9 @@ public final class Webhooks {
   }
 
   /**
-   * Gives a webhook a new secret. For 24 hours the one before signs, too; an older one ends at once.
-   * So this call is repeated after a 429 only: after a lost answer, a second rotation would end the
-   * secret that the receiver still uses.
+   * Gives a webhook a new secret. For 24 hours the one before signs, too. This call is
+   * repeated after a 429 only. After another error the secret may be a new one, which nobody knows:
+   * rotate it again.
    *
    * @param id of the webhook
    * @return the webhook with its new secret, which no other answer shows
