@@ -9,7 +9,11 @@ const MAX_SHOWN_CHARS = 60;
 /** Null when there is nothing against the parameters. */
 export function refuseUnknown(query: URLSearchParams, known: readonly string[]): Refusal | null {
   for (const name of query.keys()) {
-    if (!known.includes(name)) return invalid(name.slice(0, MAX_SHOWN_CHARS), 'unknown parameter.');
+    if (!known.includes(name)) {
+      const problem =
+        known.length > 0 ? 'unknown parameter.' : 'unknown parameter; this list is always returned whole.';
+      return invalid(name.slice(0, MAX_SHOWN_CHARS), problem);
+    }
     if (query.getAll(name).length > 1) return invalid(name, 'must be given only once.');
   }
   return null;

@@ -178,6 +178,17 @@ t.test('revoke', async (t) => {
   t.not(again.body.id, domain.id);
 });
 
+t.test('lists that have no pages refuse parameters, which would go round in circles', async (t) => {
+  for (const path of ['/domains', '/templates', '/webhooks']) {
+    const refused = {
+      status: 400,
+      body: { error: 'validation_failed', message: /^after: unknown parameter; this list / },
+    };
+    t.match(await api.call('GET', `${path}?after=${api.ids.next()}`, { key: tenant.key }), refused, path);
+    t.equal((await api.call('GET', `${path}?`, { key: tenant.key })).status, 200, path);
+  }
+});
+
 t.test('lists are oldest first, revoked ones included; other tenants do not exist', async (t) => {
   const owner = await api.addTenant();
   const ids = [];

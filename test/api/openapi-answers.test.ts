@@ -198,6 +198,9 @@ async function callAgainstTheRules(): Promise<void> {
   await attempt(operation('POST /submissions/{id}/cancel'), { key: bound });
   await attempt(operation('GET /emails'), { query: '?limit=0' });
   await attempt(operation('GET /events'), { query: '?limit=0' });
+  for (const whole of ['/domains', '/templates', '/webhooks']) {
+    await attempt(operation(`GET ${whole}`), { query: '?limit=9' });
+  }
   await attempt(operation('GET /stats'), { query: '?by=week' });
   await attempt(operation('GET /suppressions'), { query: '?reason=none' });
   const removal = operation('DELETE /suppressions/{address}');

@@ -6,6 +6,7 @@ import type { Domain } from '../../store/domains.ts';
 import { type Answer, ok } from '../answer.ts';
 import { loadBodyShape } from '../body-shape.ts';
 import type { Endpoint } from '../endpoint.ts';
+import { refuseUnknown } from '../query.ts';
 
 export function domainEndpoints(domains: Domains): Endpoint[] {
   const shape = loadBodyShape<{ domain: string; selector?: string }>('register-domain');
@@ -32,7 +33,8 @@ export function domainEndpoints(domains: Domains): Endpoint[] {
       pattern: '/domains',
       scope: null,
       body: 'none',
-      answer: async ({ key }) => ok({ domains: (await domains.list(key)).map(record) }),
+      answer: async ({ key, query }) =>
+        refuseUnknown(query, []) ?? ok({ domains: (await domains.list(key)).map(record) }),
     },
     {
       method: 'GET',

@@ -6,6 +6,7 @@ import type { TemplateBody, Templates } from '../../templates/templates.ts';
 import { type Answer, ok } from '../answer.ts';
 import { loadBodyShape } from '../body-shape.ts';
 import type { Endpoint } from '../endpoint.ts';
+import { refuseUnknown } from '../query.ts';
 
 export function templateEndpoints(templates: Templates): Endpoint[] {
   const shape = loadBodyShape<TemplateBody>('template');
@@ -29,7 +30,8 @@ export function templateEndpoints(templates: Templates): Endpoint[] {
       pattern: '/templates',
       scope: null,
       body: 'none',
-      answer: async ({ tenant }) => ok({ templates: (await templates.list(tenant.id)).map(templateRecord) }),
+      answer: async ({ tenant, query }) =>
+        refuseUnknown(query, []) ?? ok({ templates: (await templates.list(tenant.id)).map(templateRecord) }),
     },
     {
       method: 'GET',

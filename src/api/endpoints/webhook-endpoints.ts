@@ -7,6 +7,7 @@ import type { ChangeWebhook, RegisterWebhook, Webhooks } from '../../webhooks/we
 import { ok } from '../answer.ts';
 import { loadBodyShape } from '../body-shape.ts';
 import type { Endpoint } from '../endpoint.ts';
+import { refuseUnknown } from '../query.ts';
 
 export function webhookEndpoints(webhooks: Webhooks, notifyOwners?: OwnerNotices): Endpoint[] {
   const shape = loadBodyShape<RegisterWebhook>('register-webhook');
@@ -34,7 +35,8 @@ export function webhookEndpoints(webhooks: Webhooks, notifyOwners?: OwnerNotices
       pattern: '/webhooks',
       scope: null,
       body: 'none',
-      answer: async ({ tenant }) => ok({ webhooks: (await webhooks.list(tenant.id)).map(webhookRecord) }),
+      answer: async ({ tenant, query }) =>
+        refuseUnknown(query, []) ?? ok({ webhooks: (await webhooks.list(tenant.id)).map(webhookRecord) }),
     },
     {
       method: 'GET',
