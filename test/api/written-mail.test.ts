@@ -63,6 +63,13 @@ t.test('a submission, its messages and the list say it, each in its place', asyn
   t.notOk('source' in emails[0], 'as with events, a list has the Message-ID alone');
 });
 
+t.test('at the Resend door its Message-ID is the one that is in its header', async (t) => {
+  const { tenant, domainId, shown } = await setUp();
+  const { id, messageIds } = await handIn(tenant, domainId, { to: ['jo@example.com', 'ann@example.com'] });
+  for (const one of [id, ...messageIds]) t.equal((await shown(`/resend/emails/${one}`)).message_id, `<${NAME}>`);
+  t.match((await shown('/resend/emails')).data, [{ id, message_id: `<${NAME}>` }]);
+});
+
 t.test('mail over HTTP has neither', async (t) => {
   const { tenant, name, shown } = await setUp();
   const mail = { from: `a@${name}`, to: 'jo@example.com', subject: 'Hello', text: 'Hi' };

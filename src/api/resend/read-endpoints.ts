@@ -64,7 +64,7 @@ async function eventsOf(store: ReadParts['store'], tenantId: string, { messages 
 
 /** `texts` are null where they were erased or not read: then there are no names, and no lists but the recipients. */
 function emailFields(email: SubmissionDetail, texts: MessageTexts | null) {
-  const { id, createdAt, sendAt, from, subject, messages } = email;
+  const { id, createdAt, sendAt, from, subject, messages, labels } = email;
   const { letter = null, replyTo = [] } = texts?.lists ?? {};
   const inList = (copy: CopyKind | null) =>
     messages.filter((one) => one.copy === copy).map(({ recipient }) => recipient);
@@ -73,7 +73,8 @@ function emailFields(email: SubmissionDetail, texts: MessageTexts | null) {
   return {
     object: 'email',
     id,
-    message_id: `<${messages[0]!.id}@${domainOf(from)}>`,
+    // Mail that was handed in by SMTP keeps the one that it came with.
+    message_id: `<${labels?.headerMessageId ?? `${messages[0]!.id}@${domainOf(from)}`}>`,
     from: texts ? mailbox(texts.from) : from,
     to: shown?.to.map(mailbox) ?? inList(null),
     cc: shown?.cc.map(mailbox) ?? inList('cc'),
