@@ -102,7 +102,9 @@ async function prepare(content: MessageContent, state: ThreadState): Promise<Pre
   const body = await (html === null
     ? bodies.bodyOf(content, attachments)
     : hashedBody(content.submissionId, { text: content.text, html, attachments: await attachments() }));
-  const composed = composeMessage(content, body, kit);
+  // An operator may send scheduled mail before its time.
+  const dated = content.date > kit.now() ? { ...content, date: kit.now() } : content;
+  const composed = composeMessage(dated, body, kit);
   const header = sign(content, { header: composed.header, bodyHash: body.bodyHash }, state);
   const isLarge = composed.body.length > MAX_COPIED_BYTES;
   return {

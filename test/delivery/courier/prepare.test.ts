@@ -112,6 +112,16 @@ async function signaturesOf(message: Buffer): Promise<string[]> {
   return results.map(({ status, signingDomain }) => `${signingDomain} ${status.result}`);
 }
 
+t.test('a message that leaves before its time is not from the future', async (t) => {
+  const [early, late] = [content({ date: Date.UTC(2026, 11, 24) }), content({ date: Date.UTC(2026, 10, 19) })];
+  const prepare = prepareFrom(new StubReader([early, late]));
+  const batch = [early.messageId, late.messageId];
+  const dates = [];
+  for (const index of [0, 1])
+    dates.push(/^Date: (.*)\r$/m.exec(ready(await prepare(batch, index)).message.toString())?.[1]);
+  t.same(dates, ['Fri, 20 Nov 2026 00:00:00 +0000', 'Thu, 19 Nov 2026 00:00:00 +0000']);
+});
+
 t.test('the recipients of a submission get one body, each below a header and signatures of their own', async (t) => {
   const submissionId = ids.next();
   const contents = Array.from({ length: 5 }, () => content({ submissionId }));
