@@ -101,7 +101,7 @@ t.test('words of a complaint in a delivery report are no complaint', async (t) =
   const report = dsn('failed').toString('latin1');
   const subject = report.replace(/^Subject: .*$/m, 'Subject: Undeliverable: Complaint about message from Acme');
   const reply = report.replaceAll('550 5.1.1 No such user', '550 5.7.1 The user has marked your address as spam');
-  const withoutFields = reply.replace(/^--.*\r\nContent-Type: message\/delivery-status[^]*?(?=^--)/m, '');
+  const withoutFields = reply.replace(/^--.*\r\nContent-Type: message\/delivery-status[\s\S]*?(?=^--)/m, '');
   for (const [name, mail] of Object.entries({ subject, reply, withoutFields })) {
     t.not(mail, report, name);
     t.match(readInboundMail(Buffer.from(mail, 'latin1')), { kind: 'report', recipients: [{ action: 'failed' }] }, name);
