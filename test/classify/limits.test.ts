@@ -43,6 +43,27 @@ t.test('a limit of a domain pauses the mail of that domain', async (t) => {
   ]);
 });
 
+t.test('a limit of one mailbox, one message or one session pauses nothing', async (t) => {
+  check(t, [
+    ['450 4.2.1 Rate limit for this mailbox reached, try later', 'rate_limited', null],
+    ['451 4.7.1 The mailbox of ann@rcpt.test has exceeded its hourly limit', 'rate_limited', null],
+    ['450 4.7.1 ann@rcpt.test receives too many messages per hour', 'rate_limited', null],
+    ['451 4.7.1 A message with the same subject was sent too many times', 'rate_limited', null],
+    ['421 4.7.0 mx.rcpt.test Error: too many protocol errors, closing', 'temporary_failure', null],
+    ['550 Too many syntax errors in this session', 'temporary_failure', null],
+  ]);
+});
+
+t.test('a limit of our address pauses it, and not the group', async (t) => {
+  check(t, [
+    ['421 4.7.0 Mail from your IP 192.0.2.7 is being throttled', 'rate_limited', 'source'],
+    ['450 4.7.1 Rate limit of your IP address exceeded', 'rate_limited', 'source'],
+    ['421 4.7.0 This host is rate limited', 'rate_limited', 'source'],
+    ['421 4.7.0 Your IP has a bad reputation and is throttled', 'ip_reputation', 'source'],
+    ['550 5.7.1 Too many unknown recipients from your address', 'ip_reputation', 'source'],
+  ]);
+});
+
 t.test("a block list's name may be a possessive", async (t) => {
   const said = '553 5.7.1 [BL23] Nothing is accepted from 192.0.2.7, since it is on Spamhaus’s list';
   const stage = 'mail';
