@@ -64,7 +64,7 @@ export function createApi(services: ApiServices): Api {
   const endpoints: Endpoint[] = [
     ...emailEndpoints(services.submission),
     ...emailListEndpoints(services.reads),
-    ...sentMailEndpoints(services.store),
+    ...sentMailEndpoints(services),
     ...scheduleEndpoints(services.scheduling),
     ...domainEndpoints(services.domains),
     ...templateEndpoints(services.templates),

@@ -150,7 +150,7 @@ export class Pipeline {
         return request.query;
       },
       header: (name) => request.header(name),
-      read: (shape) => this.#options.bodies.read(tenant.id, bytes, shape),
+      read: (shape) => explained(this.#options.bodies.read(tenant.id, bytes, shape), request),
     };
   }
 
@@ -183,6 +183,25 @@ async function refuseLargeEarly(
   const isLarge = bytes !== null && bytes > SMALL_BODY_BYTES && bytes <= BODY_LIMIT_BYTES;
   return (isLarge && (await refuseEarly?.(call))) || null;
 }
+
+type Read<Body> = Body | Refusal | Promise<Body | Refusal>;
+
+function explained<Body>(read: Read<Body>, request: HttpRequest): Read<Body> {
+  return read instanceof Promise
+    ? read.then((later) => explainEncoding(later, request))
+    : explainEncoding(read, request);
+}
+
+/** A compressed body is no JSON: the cause is the encoding. */
+function explainEncoding<Body>(read: Body | Refusal, request: HttpRequest): Body | Refusal {
+  const encoding = isRefusal(read) && read.refused === 'invalid_json' ? request.header('content-encoding') : undefined;
+  if (encoding === undefined) return read;
+  const shown = encoding.slice(0, MAX_SHOWN_CHARS).replace(/[^ -~]/g, '?');
+  const problem = `Content-Encoding ${shown} is not supported. Send the body uncompressed, without that header.`;
+  return refuse('invalid_json', problem);
+}
+
+const MAX_SHOWN_CHARS = 60;
 
 function rateHeaders(verdict: RateVerdict): ReplyHeaders {
   return {

@@ -64,7 +64,8 @@ export function createDomains(options: DomainsOptions): Domains {
   /** A live domain that the owner may change. 404 comes before 403. */
   async function changeable(owner: DomainOwner, id: string): Promise<Domain | Refusal> {
     const domain = await store.domains.getDomain(owner.tenantId, id);
-    if (!domain || domain.state === 'revoked') return notFound();
+    if (!domain) return notFound();
+    if (domain.state === 'revoked') return revoked(domain.name);
     if (owner.boundDomain !== null && owner.boundDomain !== domain.name) {
       return refuse('domain_not_allowed', `This key is restricted to ${owner.boundDomain}.`);
     }
@@ -123,7 +124,7 @@ async function register(
     privateKey,
     createdAt: clock.now(),
   });
-  return created === 'exists' ? exists(name) : created;
+  return created === 'exists' ? exists(name, await store.domains.findLiveDomain(tenantId, name)) : created;
 }
 
 /** Binds a sealed private key to its domain; opening it needs the same context. */
@@ -187,7 +188,7 @@ export async function claim(options: DomainsOptions, domain: Domain): Promise<Do
   const holder = await store.domains.findVerifiedHolder(domain.name);
   if (holder && holder.id !== domain.id) {
     const gone = await definitelyGone(options, holder);
-    if (gone === null) return exists(domain.name);
+    if (gone === null) return stillPublished(domain.name);
     const won = await store.domains.takeOverDomain(domain, { id: holder.id, failureReason: gone }, clock.now());
     if (won) {
       options.notices?.takenOver(holder, won.lastCheckedAt ?? clock.now());
@@ -196,7 +197,7 @@ export async function claim(options: DomainsOptions, domain: Domain): Promise<Do
   }
   // The state was changed while DNS was queried: one more attempt decides by the new state.
   const second = await record();
-  return second === 'taken' ? exists(domain.name) : (second ?? notFound());
+  return second === 'taken' ? stillPublished(domain.name) : (second ?? notFound());
 }
 
 /** Why its record is not there; null: it is, or DNS does not say. */
@@ -221,6 +222,25 @@ function notFound(): Refusal {
   return refuse('domain_not_found', 'Domain not found. GET /domains lists your domains.');
 }
 
-function exists(name: string): Refusal {
-  return refuse('domain_exists', `domain: ${name} is already registered.`);
+function revoked(name: string): Refusal {
+  return refuse('domain_not_found', `Domain not found: ${name} is revoked. Register it anew with POST /domains.`);
+}
+
+/** At the registration: the caller has it, or somebody has verified it, of whom nothing is told. */
+function exists(name: string, own: Domain | null): Refusal {
+  const advice =
+    own === null
+      ? 'is verified by another account. If the name is yours, remove the DKIM record of that account from your DNS and register it again after a day or two, or ask the operator of this service.'
+      : own.state === 'verified'
+        ? `is already registered and verified (ID ${own.id}): you can send from it.`
+        : `is already registered (ID ${own.id}) and ${own.state}. Publish its records and verify it.`;
+  return refuse('domain_exists', `domain: ${name} ${advice}`);
+}
+
+/** At a verification: its record was found, but that of the account that has the name is not known to be gone. */
+function stillPublished(name: string): Refusal {
+  return refuse(
+    'domain_exists',
+    `domain: ${name} is verified by another account, and its DKIM record is still in your DNS or can't be checked. If the name is yours, remove that record and verify again.`,
+  );
 }

@@ -52,6 +52,8 @@ export interface DomainStore {
   listDomains(tenantId: string): Promise<Domain[]>;
   /** The domain that the tenant may send from, or null. */
   findVerifiedDomain(tenantId: string, name: string): Promise<Domain | null>;
+  /** The tenant's own with this name, whatever its state, unless it is revoked. */
+  findLiveDomain(tenantId: string, name: string): Promise<Domain | null>;
   /** The domain of the tenant that has the name verified, for when two tenants claim it. */
   findVerifiedHolder(name: string): Promise<Domain | null>;
   /** 'taken' when another tenant has the name verified; null when the domain is gone or revoked. */

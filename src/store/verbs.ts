@@ -68,6 +68,7 @@ export const VERBS = {
     getDomain: 'read',
     listDomains: 'read',
     findVerifiedDomain: 'read',
+    findLiveDomain: 'read',
     findVerifiedHolder: 'read',
     recordVerdict: 'write',
     takeOverDomain: 'write',

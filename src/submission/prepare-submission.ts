@@ -21,7 +21,7 @@ import { readSendRequest, type SendBody, type SendRequest } from './send-request
 import { notAllowed, type Sender } from './sender.ts';
 
 export interface PrepareOptions {
-  store: StoreVerbs<{ domains: 'findVerifiedDomain' }>;
+  store: StoreVerbs<{ domains: 'findVerifiedDomain' | 'findLiveDomain' }>;
   templates: Pick<Templates, 'render'>;
   clock: Clock;
   ids: IdSource;
@@ -77,7 +77,7 @@ export async function prepareSubmission(
   const { domain: fromDomain } = request.from;
   if (sender.boundDomain !== null && sender.boundDomain !== fromDomain) return notAllowed(sender.boundDomain);
   const domain = await options.store.domains.findVerifiedDomain(sender.tenantId, fromDomain);
-  if (!domain) return notVerified(fromDomain);
+  if (!domain) return notVerified(options.store, sender, fromDomain);
   const content = await contentOf(options, sender, request);
   if (isRefusal(content)) return content;
   return { submission: newSubmission(options, call, { request, domain, content }), fromDomain };
@@ -169,7 +169,10 @@ export function refusalOf(kind: RefusedSubmission['kind'], fromDomain: string): 
         'to: every recipient is on a suppression list, so nothing was queued. Remove the entries if they are wrong.',
       );
     case 'domain_not_verified':
-      return notVerified(fromDomain);
+      return refuse(
+        'domain_not_verified',
+        `from: ${fromDomain} stopped being verified during this call. GET /domains shows its state.`,
+      );
     case 'tenant_not_active':
       return refuse('tenant_not_active', 'Sending was suspended during this call. Retry to see the reason.');
     default:
@@ -177,9 +180,14 @@ export function refusalOf(kind: RefusedSubmission['kind'], fromDomain: string): 
   }
 }
 
-export function notVerified(domain: string): Refusal {
-  return refuse(
-    'domain_not_verified',
-    `from: ${domain} is not a verified domain of your account. Register it with POST /domains and verify it.`,
-  );
+export async function notVerified(
+  store: PrepareOptions['store'],
+  { tenantId }: Pick<Sender, 'tenantId'>,
+  name: string,
+): Promise<Refusal> {
+  const own = await store.domains.findLiveDomain(tenantId, name);
+  const advice = own
+    ? `It is registered and ${own.state}: publish its records and verify it with POST /domains/${own.id}/verify.`
+    : 'Register it with POST /domains and verify it.';
+  return refuse('domain_not_verified', `from: ${name} is not a verified domain of your account. ${advice}`);
 }

@@ -61,7 +61,7 @@ export async function acceptWritten(
   const { domain: fromDomain } = header.from;
   if (sender.boundDomain !== null && sender.boundDomain !== fromDomain) return notAllowed(sender.boundDomain);
   const domain = await options.store.domains.findVerifiedDomain(sender.tenantId, fromDomain);
-  if (!domain) return notVerified(fromDomain);
+  if (!domain) return notVerified(options.store, sender, fromDomain);
   const written = await mail.keepBody();
   if (isRefusal(written)) return written;
   const submission = newSubmission(options, mail, { order, domain, written });

@@ -146,7 +146,8 @@ async function render(
   { id, dataJson, needsSubject }: RenderedCall,
 ): Promise<RenderedTemplate | Refusal> {
   const template = await store.templates.getTemplate(tenantId, id);
-  if (!template) return refuse('validation_failed', 'template_id: template not found.');
+  if (!template)
+    return refuse('validation_failed', 'template_id: template not found. GET /templates lists your templates.');
   const subjectSource = needsSubject ? template.subject : null;
   if (subjectSource === undefined)
     return refuse('validation_failed', 'subject: this field is required: the template has no subject.');

@@ -50,7 +50,9 @@ t.test('register answers with the record and what to publish', async (t) => {
   t.match(spf, { name: 'first.test', type: 'TXT', value: `v=spf1 include:${SERVICE.spfDomain} ~all`, required: false });
   t.match(dmarc, { name: '_dmarc.first.test', type: 'TXT', value: /^v=DMARC1; p=none; rua=mailto:/, required: false });
   t.same((await show(tenant, body.id)).body, body);
-  t.match((await register(tenant, 'first.test')).body, { error: 'domain_exists' });
+  const own =
+    /^domain: first\.test is already registered \(ID [0-9a-f-]{36}\) and pending\. Publish its records and verify it\.$/;
+  t.match((await register(tenant, 'first.test')).body, { error: 'domain_exists', message: own });
   t.equal((await register(rival, 'first.test')).status, 201, 'no squatting: another tenant may try');
 });
 
@@ -148,8 +150,16 @@ t.test('two tenants, one name', async (t) => {
   const { body: theirs } = await register(rival, 'contested.test', 'theirs');
   publish('contested.test', [ours.records[0], theirs.records[0]]);
   t.equal((await verify(tenant, ours.id)).status, 200);
-  t.match((await register(await api.addTenant(), 'contested.test')).body, { error: 'domain_exists' });
-  t.match((await verify(rival, theirs.id)).body, { error: 'domain_exists' }, 'the holder’s record is still there');
+  const held = {
+    error: 'domain_exists',
+    message: /is verified by another account\. .* register it again after a day or two, or ask/,
+  };
+  t.match((await register(await api.addTenant(), 'contested.test')).body, held);
+  const published = {
+    error: 'domain_exists',
+    message: /another account, and its DKIM record is still in your DNS .* verify again/,
+  };
+  t.match((await verify(rival, theirs.id)).body, published, 'the holder’s record is still there');
   t.equal((await show(tenant, ours.id)).body.state, 'verified');
 
   api.dns.behave(ours.records[0].name, 'servfail');
@@ -169,8 +179,12 @@ t.test('revoke', async (t) => {
   t.equal(revoked.status, 200);
   t.match(revoked.body, { id: domain.id, state: 'revoked', records: domain.records });
   t.same((await show(tenant, domain.id)).body, revoked.body);
-  t.match((await verify(tenant, domain.id)).body, { error: 'domain_not_found' });
-  t.match((await api.call('DELETE', `/domains/${domain.id}`, { key: tenant.key })).body, { error: 'domain_not_found' });
+  const gone = {
+    status: 404,
+    body: { error: 'domain_not_found', message: /gone\.test is revoked\. Register it anew with POST / },
+  };
+  t.match(await verify(tenant, domain.id), gone);
+  t.match(await api.call('DELETE', `/domains/${domain.id}`, { key: tenant.key }), gone);
   const mail = { from: 'a@gone.test', to: 'jo@example.com', subject: 'Hello', text: 'Hi' };
   t.match((await api.call('POST', '/emails', { key: tenant.key, body: mail })).body, { error: 'domain_not_verified' });
   const again = await register(tenant, 'gone.test');

@@ -115,6 +115,7 @@ t.test('a message with its events, for its own tenant only', async (t) => {
   ]) {
     const answer = await api.call('GET', `/emails/${id}`, { key: key! });
     t.match(answer, { status: 404, body: { error: 'email_not_found' } });
+    if (id !== sent.id) t.match(answer.body.message, /are erased 90 days after they have finished\.$/);
   }
   t.match(await api.call('GET', '/emails/1', { key: tenant.key }), { status: 400, body: { error: 'invalid_id' } });
 });

@@ -1,4 +1,6 @@
 // POST /emails from outside: what is taken, what is refused, and in which words.
+import { randomBytes } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
 import t from 'tap';
 import { startApiHarness } from '../support/api-harness.ts';
 
@@ -169,6 +171,33 @@ t.test('the from domain is exactly a verified one of the tenant', async (t) => {
     const { status, body } = await send({ from });
     t.match({ status, ...body }, { status: 422, error: 'domain_not_verified', message: /^from: / }, from);
   }
+});
+
+t.test('the refusal of a domain says what is next to do', async (t) => {
+  const refusal = async (domain: string) => (await send({ from: `a@${domain}` })).body.message;
+  t.equal(
+    await refusal('unknown.test'),
+    'from: unknown.test is not a verified domain of your account. Register it with POST /domains and verify it.',
+  );
+  const { id } = (await api.call('POST', '/domains', { key: tenant.key, body: { domain: 'pending.test' } })).body;
+  const step = `publish its records and verify it with POST /domains/${id}/verify.`;
+  t.match(await refusal('pending.test'), `It is registered and pending: ${step}`);
+  await api.store.domains.recordVerdict(tenant.id, id, { state: 'failed', failureReason: 'not_found', checkedAt: 1 });
+  t.match(await refusal('pending.test'), `It is registered and failed: ${step}`);
+  await api.call('DELETE', `/domains/${id}`, { key: tenant.key });
+  t.match(await refusal('pending.test'), 'Register it with POST /domains');
+});
+
+t.test('a compressed body is refused by the name of its encoding', async (t) => {
+  const post = (body: Buffer, encoding: string) =>
+    api.call('POST', '/emails', { key: tenant.key, body, headers: { 'Content-Encoding': encoding } });
+  const json = JSON.stringify(MAIL);
+  const message = 'Content-Encoding gzip is not supported. Send the body uncompressed, without that header.';
+  const refused = { status: 400, body: { error: 'invalid_json', message } };
+  t.match(await post(gzipSync(json), 'gzip'), refused);
+  const large = randomBytes(100_000).toString('base64');
+  t.match(await post(gzipSync(JSON.stringify({ ...MAIL, text: large })), 'gzip'), refused, 'in a thread');
+  t.equal((await post(Buffer.from(json), 'identity')).status, 202);
 });
 
 t.test('a key that is bound to a domain sends from no other', async (t) => {

@@ -157,7 +157,9 @@ t.test('a call without a subject needs a template that has one', async (t) => {
   const nothing = await api.call('POST', '/emails', { key: tenant.key, body: {} });
   t.equal(nothing.body.message, 'from: this field is required.', 'the first of three, as ever');
   t.match(await send(id, { subject: '' }), { status: 400, body: { message: 'subject: must not be empty.' } });
-  t.match(await send(NOBODY, { subject: undefined }), { body: { message: 'template_id: template not found.' } });
+  t.match(await send(NOBODY, { subject: undefined }), {
+    body: { message: 'template_id: template not found. GET /templates lists your templates.' },
+  });
 });
 
 t.test('parts do not see what others did to the data', async (t) => {

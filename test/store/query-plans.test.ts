@@ -164,6 +164,8 @@ t.test('accepting looks everything up by index', async (t) => {
   t.match(found, /^SEARCH api_keys USING INDEX \w+ \(public_id=\?\)\nSEARCH tenants USING PRIMARY KEY \(id=\?\)$/);
   const verified = await planner.plansOf((store) => store.domains.findVerifiedDomain(tenant.id, 'acme.test'));
   t.match(verified, 'SEARCH d USING INDEX domains_verified_name (name=?)');
+  const live = await planner.plansOf((store) => store.domains.findLiveDomain(tenant.id, 'acme.test'));
+  t.match(live, 'SEARCH d USING INDEX domains_live_name (tenant_id=? AND name=?)');
 });
 
 t.test('messages of a submission are found in the order of the table', async (t) => {

@@ -10,7 +10,13 @@ import type { ApiCall, Endpoint } from '../endpoint.ts';
 
 export type SentMailStore = StoreVerbs<{ queue: 'findMessage' | 'findSubmission'; events: 'eventsOfMessage' }>;
 
-export function sentMailEndpoints(store: SentMailStore): Endpoint[] {
+export interface SentMailParts {
+  store: SentMailStore;
+  /** How long messages are kept after they have finished. */
+  recordsDays: number;
+}
+
+export function sentMailEndpoints({ store, recordsDays }: SentMailParts): Endpoint[] {
   async function show({ tenant, id }: ApiCall) {
     const message = await store.queue.findMessage(tenant.id, id);
     if (!message) {
@@ -35,7 +41,7 @@ export function sentMailEndpoints(store: SentMailStore): Endpoint[] {
     const isSubmission = (await store.queue.findSubmission(tenantId, id)) !== null;
     return isSubmission
       ? `This is the ID of a submission: use GET /submissions/${id}, or an ID from its message_ids.`
-      : "Message not found. Use an ID from `message_ids`, not the submission's `id`.";
+      : `Message not found. Use an ID from \`message_ids\`, not the submission's \`id\`. Messages are erased ${recordsDays} days after they have finished.`;
   }
 
   async function showSubmission({ tenant, id }: ApiCall) {

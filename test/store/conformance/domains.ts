@@ -145,8 +145,13 @@ export const domainCases = {
     t.equal((await bench.store.domains.findVerifiedDomain(a.id, 'acme.test'))?.id, ours.id);
     t.equal(await bench.store.domains.findVerifiedDomain(b.id, 'acme.test'), null, 'another tenant');
     t.equal(await bench.store.domains.findVerifiedDomain(a.id, 'mail.acme.test'), null, 'a subdomain');
+    t.equal((await bench.store.domains.findLiveDomain(a.id, 'acme.test'))?.state, 'verified');
+    t.equal((await bench.store.domains.findLiveDomain(b.id, 'acme.test'))?.state, 'pending');
     await bench.store.domains.revokeDomain(a.id, ours.id);
     t.equal(await bench.store.domains.findVerifiedDomain(a.id, 'acme.test'), null, 'revoked');
+    t.equal(await bench.store.domains.findLiveDomain(a.id, 'acme.test'), null, 'revoked');
+    const again = await bench.pendingDomain(a.id, 'acme.test');
+    t.equal((await bench.store.domains.findLiveDomain(a.id, 'acme.test'))?.id, again.id, 'registered anew');
     t.equal(await bench.store.domains.findVerifiedHolder('acme.test'), null);
   },
 

@@ -272,6 +272,9 @@ async function domainsAround(walk: Walk): Promise<void> {
     holder?.tenantId === tenantId ? holder : null,
     'findVerified',
   );
+  const live = state === 'revoked' ? null : domain;
+  const found = await store.domains.findLiveDomain(tenantId, name);
+  if (live || !found) walk.same(found, live, 'findLiveDomain');
   walk.same(
     await store.domains.takeOverDomain({ tenantId, id }, { id, failureReason: 'mismatch' }, walk.now),
     null,

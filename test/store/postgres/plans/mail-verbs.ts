@@ -38,6 +38,7 @@ export function acceptVerbs({ bench, samples }: Asked): HotVerbs {
     findApiKeyBySecret: () => store.keys.findApiKeyBySecret('x', Buffer.alloc(32)),
     noteKeyUses: () => store.keys.noteKeyUses([{ keyId: idOf('key 0'), at: T0 }]),
     findVerifiedDomain: () => store.domains.findVerifiedDomain(BIG_TENANT, 'sender0.test'),
+    findLiveDomain: () => store.domains.findLiveDomain(BIG_TENANT, 'sender0.test'),
     spendCalls: () => store.limits.spendCalls([{ id: idOf('bucket 7'), costMs: 10 }]),
     takePortions: () =>
       store.limits.takePortions([

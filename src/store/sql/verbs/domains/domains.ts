@@ -29,6 +29,11 @@ export function domainVerbs(db: Transaction): Work<DomainStore> {
       const holder = yield* db.cached(`verified holder ${name}`, () => readVerifiedHolder(db, name));
       return holder?.tenantId === tenantId ? holder : null;
     },
+    *findLiveDomain(tenantId, name) {
+      const live = db.sql(`SELECT ${DOMAIN_COLUMNS} WHERE d.tenant_id = +? AND d.name = +? AND d.state <> 'revoked'`);
+      const row = (yield* live.get(toId(tenantId), name)) as Row | undefined;
+      return row === undefined ? null : domainFromRow(row);
+    },
     findVerifiedHolder: (name) => readVerifiedHolder(db, name),
     recordVerdict: (tenantId, id, verdict) => recordVerdict(db, { tenantId, id, verdict }),
     takeOverDomain: (claimant, holder, at) => takeOver(db, claimant, holder, at),
