@@ -24,7 +24,12 @@ for (const engine of ['uws', 'node'] as const) {
     t.match(await send('plain'), { status: 202, body: { replayed: true } }, 'spaces and tabs around it do not count');
     t.match(await send('pl\xe4in'), { status: 400, body: { error: 'validation_failed' } });
     t.match(await send('x', `${tenant.key.slice(0, 20)}\xa0${tenant.key.slice(20)}`), { status: 401 });
-    if (engine === 'uws') return;
+    const empty = /^Idempotency-Key: is empty, or only characters outside ASCII\. Use printable ASCII/;
+    t.match(await send(''), { status: 400, body: { message: empty } });
+    if (engine === 'uws') {
+      t.match(await send('\xc3\xa9'), { status: 400, body: { message: empty } }, 'nothing of it is seen');
+      return;
+    }
     for (const wrong of ['plain\xa0', '\xa0plain', 'plain\x85', 'plain\xc3\xab', '\xef\xbb\xbfplain', '\xff']) {
       t.match(await send(wrong), { status: 400, body: { error: 'validation_failed', message: /^Idempotency-Key: / } });
     }
