@@ -12,8 +12,8 @@ t.test('padding and line breaks are optional', async (t) => {
     const broken = (text: string, columns: number, lineEnd: string) =>
       text.match(new RegExp(`.{1,${columns}}`, 'g'))?.join(lineEnd) ?? '';
     const forms = [
-      ...[padded, bare, `${padded}\r\n`, ` ${bare}`, broken(padded, 76, '\r\n'), broken(bare, 64, '\n')],
-      ...[broken(padded, 1, ' '), broken(padded, 1, '\r'), broken(bare, 3, '\n\n  \r')],
+      ...[padded, bare, `${padded}\r\n`, `\n${bare}`, broken(padded, 76, '\r\n'), broken(bare, 64, '\n')],
+      ...[broken(padded, 1, '\n'), broken(padded, 1, '\r'), broken(bare, 3, '\n\n\r')],
     ];
     for (const form of forms) {
       const decoded = decodeBase64(form);
@@ -38,6 +38,9 @@ t.test('anything else is refused', async (t) => {
     ['AA-_', /^has "-" at offset 2; use the standard alphabet/],
     ['AAA_', /^has "_" at offset 3; use the standard alphabet/],
     ['data:image/png;base64,AAAA', /^begins with "data:"; leave out/],
+    ['QU JD', /^has a space at offset 2; only line breaks may be between/],
+    [' AAAA', /^has a space at offset 0;/],
+    ['AAAA\r\n AAAA ', /^has a space at offset 6;/],
     ['AA\tAA', /^has a character at offset 2 that base64 does not have$/],
     ['AA\0A', /offset 2/],
     ['AAA\u0141', /offset 3/],
@@ -67,10 +70,10 @@ t.test('5 MiB cost about as much as one pass over the characters, whatever they 
   const texts = [
     valid,
     `${valid.slice(4)}AA.A`,
-    ' '.repeat(size),
+    '\n'.repeat(size),
     '='.repeat(size),
-    `${' '.repeat(size)}.`,
-    'A '.repeat(size / 2),
+    `${'\n'.repeat(size)}.`,
+    'A\n'.repeat(size / 2),
   ];
   // Looking at each character once, in the same run: a pass that went back would take thousands of times as long.
   const onePass = cost(() => [...valid].length);

@@ -149,8 +149,9 @@ t.test('content IDs', async (t) => {
 });
 
 t.test('content', async (t) => {
-  t.match(accepted({ content: ' S G k = ' }), { content: Buffer.from('Hi') });
+  t.match(accepted({ content: '\nS\r\nG\nk=\r\n' }), { content: Buffer.from('Hi') });
   const bad: [string, string][] = [
+    ['S Gk=', 'must be base64; it has a space at offset 1; only line breaks may be between its characters.'],
     ['SGk==', 'must be base64; it has wrong padding.'],
     ['S', 'must be base64; it is incomplete.'],
     ['Hello, world', 'must be base64; it has a character at offset 5 that base64 does not have.'],

@@ -1,6 +1,6 @@
 // Base64 from outside (RFC 4648 section 4), where Node's own decoder ignores what it does not know. Padding is optional, and
-// lines may be broken by CR, LF and spaces. Any other character is refused, those of the URL-safe alphabet too. One
-// pass, whatever the text is.
+// lines may be broken by CR and LF. Any other character is refused, those of the URL-safe alphabet too, and spaces, which
+// may have been a "+". One pass, whatever the text is.
 
 export type Base64 = { ok: true; bytes: Buffer } | { ok: false; problem: string };
 
@@ -21,7 +21,7 @@ const PADDING = 3;
 const KINDS = Uint8Array.from({ length: 256 }, (_, code) => {
   const char = String.fromCharCode(code);
   if (/[A-Za-z0-9+/]/.test(char)) return DIGIT;
-  return /[\r\n ]/.test(char) ? BREAK : char === '=' ? PADDING : OTHER;
+  return /[\r\n]/.test(char) ? BREAK : char === '=' ? PADDING : OTHER;
 });
 
 function base64Problem(text: string): string | null {
@@ -44,6 +44,7 @@ function base64Problem(text: string): string | null {
 function problemAt(text: string, at: number): string {
   const char = String.fromCodePoint(text.codePointAt(at)!);
   if (/[-_]/.test(char)) return `has "${char}" at offset ${at}; use the standard alphabet, with "+" and "/"`;
+  if (char === ' ') return `has a space at offset ${at}; only line breaks may be between its characters`;
   if (text.startsWith('data:')) return 'begins with "data:"; leave out everything up to the comma';
   return KINDS[text.charCodeAt(at)] === DIGIT
     ? `continues after its padding, at offset ${at}`

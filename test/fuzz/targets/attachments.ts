@@ -31,7 +31,13 @@ const TYPES: Material = {
 const CONTENTS: Material = {
   seeds: ['', 'SGk=', 'SGk', 'AAEC/w==', 'QUJD\r\nREVG\r\n', '+/+/', 'A'.repeat(76)],
   words: ['=', '==', '\r\n', '\n', ' ', '-', '_', 'A', '/', '\0', 'data:', '\u0141', '\ud800', '.', '\t'],
-  longWords: ['A'.repeat(300_000), ' '.repeat(300_000), '='.repeat(300_000), 'A '.repeat(150_000)],
+  longWords: [
+    'A'.repeat(300_000),
+    ' '.repeat(300_000),
+    '='.repeat(300_000),
+    'A '.repeat(150_000),
+    'A\n'.repeat(150_000),
+  ],
 };
 const IDS: Material = {
   seeds: ['logo', 'a.b_c-d@x', 'x'.repeat(128)],
@@ -76,7 +82,7 @@ function attachmentBy(random: SeededRandom): AttachmentBody {
 }
 
 function problemWith(body: AttachmentBody, read: MailAttachment): string | null {
-  const digits = body.content.replace(/[\r\n =]/g, '');
+  const digits = body.content.replace(/[\r\n=]/g, '');
   const again = read.content.toString('base64').replaceAll('=', '');
   // Bits that are left over in the last digit are dropped.
   if (again.length !== digits.length) return `${digits.length} digits were read as ${again.length}`;
