@@ -6,7 +6,7 @@ import type { LeafEncoding } from '../../src/protocol/mail/written/re-encode.ts'
 
 function leafOf(encoding: LeafEncoding | null, charset: string | null = 'utf-8'): Leaf {
   return {
-    ...{ kind: 'leaf', encoding, isText: true, html: { charset }, mayChange: true },
+    ...{ kind: 'leaf', encoding, isText: true, html: { charset }, mayChange: true, mayCut: false },
     ...{ isOpenMail: false, isSealed: false },
   };
 }

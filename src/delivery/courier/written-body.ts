@@ -75,6 +75,8 @@ async function* toAsync(buffers: readonly Buffer[]): AsyncGenerator<Buffer> {
 }
 
 class LeafChanges implements LeafRules {
+  /** The door has seen to them. */
+  readonly isForShortLines = false;
   readonly isForSevenBits: boolean;
   readonly #track: Changes['track'];
   /** Readers may show several, but only one message is opened. */
@@ -106,7 +108,6 @@ class LeafChanges implements LeafRules {
     return trackPart(part, this.#track);
   }
 
-  /** The door has seen to them. */
   onLongLine(): void {}
 }
 

@@ -24,6 +24,8 @@ export interface Leaf {
   html: Html | null;
   /** Another encoding would change nothing for the recipient. */
   mayChange: boolean;
+  /** It is encoded, and shorter lines would change nothing for the recipient. */
+  mayCut: boolean;
   /** A mail that can be read where it is: a header follows. */
   isOpenMail: boolean;
   isSealed: boolean;
@@ -64,17 +66,25 @@ export function readEntity(fields: readonly WrittenField[], around: Around = NOT
     return { kind: 'multipart', encoding, boundary, isDigest: type === 'multipart/digest', isSealed };
   }
   const isKnown = encodings.length === 0 || encoding !== null;
+  // Embedded messages stay as they are (RFC 2046 section 5.2.1).
+  const isOpen = !isSealed && !isMultipart && !type.startsWith('message/');
   const isPage = type === 'text/html' && isReadable && isKnown && !isSealed && isShown(fields);
   return {
     kind: 'leaf',
     encoding,
     isText: type.startsWith('text/'),
     html: isPage ? { charset: read.parameters.get('charset')?.toLowerCase() ?? null } : null,
-    // Embedded messages stay as they are (RFC 2046 section 5.2.1).
-    mayChange: isClear && !isSealed && !isMultipart && !type.startsWith('message/'),
+    mayChange: isClear && isOpen,
+    mayCut: isOpen && encoding !== null && !IDENTITY.has(encoding),
     isOpenMail: isClear && !isSealed && type === 'message/rfc822',
     isSealed,
   };
+}
+
+/** A part whose header can't be read stays as it is. */
+export function unreadable(isSealed: boolean): Leaf {
+  const rest = { mayChange: false, mayCut: false, isOpenMail: false };
+  return { kind: 'leaf', encoding: null, isText: false, html: null, isSealed, ...rest };
 }
 
 function encodingNamed(value: string | undefined): LeafEncoding | null {

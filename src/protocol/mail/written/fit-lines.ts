@@ -1,6 +1,6 @@
 // Mail libraries wrap or encode lines that are longer than RFC 5322 section 2.1.1 allows; many scripts that write HTML
-// don't. While a body arrives, a leaf with such a line gets another encoding. A long line elsewhere is a reason to refuse
-// the mail.
+// don't. While a body arrives, a leaf with such a line gets another encoding, or its line is cut where it is encoded
+// already. A long line elsewhere is a reason to refuse the mail.
 import { MAX_LINE_OCTETS } from '../header-field.ts';
 import { LeafEditor } from './leaf-editor.ts';
 import { type LeafRules, MAX_HELD_MIB, type MailStart, type Obstacle } from './leaf-rules.ts';
@@ -11,6 +11,7 @@ const ADVICE: Record<Obstacle, string> = {
   plain: '. Wrap it, or encode this part as base64.',
   sealed: ", and its part is signed or encrypted, so it can't be re-encoded here. Encode it before signing.",
   large: `, in a part of more than ${MAX_HELD_MIB} MiB. Encode this part as base64.`,
+  garbled: ', and its part is not in the encoding that its header names. Encode it, or correct the header.',
 };
 
 /** Takes the body in chunks, which may end anywhere. Every line ends with CRLF, as SMTP transmits a mail. */
@@ -20,6 +21,7 @@ export class LineFitter {
 
   constructor(start: MailStart) {
     const rules: LeafRules = {
+      isForShortLines: true,
       isForSevenBits: false,
       holds: (leaf) => leaf.mayChange,
       change: ({ leaf, content, longLine }) => (longLine === null ? null : reEncode(content, leaf.isText)),

@@ -1,9 +1,13 @@
 // Changes leaves of a written body while it passes, octet by octet the same where nothing is to be changed. A leaf that
-// may change is held in memory until it ends; what it becomes is decided by rules (leaf-rules.ts).
+// may change is held in memory until it ends; what it becomes is decided by rules (leaf-rules.ts). One that is encoded
+// passes, with its long lines cut. One that is too large to be held, and has a long line, is encoded in base64 from there on.
 import { MAX_LINE_OCTETS } from '../header-field.ts';
-import { type Entity, type Leaf, readEntity } from './entity.ts';
+import { Base64Stream } from './base64-stream.ts';
+import { cutterFor } from './cut-lines.ts';
+import { type Entity, readEntity, unreadable } from './entity.ts';
 import { splitHeader } from './header-fields.ts';
 import { HeldBytes } from './held-bytes.ts';
+import type { HeldLeaf, Place } from './leaf-place.ts';
 import { type ChangedPart, type LeafRules, MAX_HELD_MIB, type MailStart, type Obstacle } from './leaf-rules.ts';
 import { type Delimiter, OpenMultiparts } from './open-multiparts.ts';
 import { type LeafEncoding, withTransferEncoding } from './re-encode.ts';
@@ -19,20 +23,6 @@ const CRLF = Buffer.from('\r\n');
 const NONE: Buffer = Buffer.alloc(0);
 /** With its line end. */
 const MAX_LINE_BYTES = MAX_LINE_OCTETS + 2;
-
-type Place =
-  /** In the header of a part, or of a mail that is a part. */
-  { kind: 'header'; bytes: HeldBytes; isOfMail: boolean } | { kind: 'passing'; obstacle: Obstacle } | HeldLeaf;
-
-interface HeldLeaf {
-  kind: 'held';
-  leaf: Leaf;
-  /** Null: that of the mail itself, which isn't here. */
-  header: Buffer | null;
-  body: HeldBytes;
-  /** The number of the first one. */
-  longLine: number | null;
-}
 
 /** Takes the body in chunks, which may end anywhere. Every line ends with CRLF, as SMTP transmits a mail. */
 export class LeafEditor {
@@ -98,7 +88,7 @@ export class LeafEditor {
     const end = chunk.indexOf(LF) + 1;
     const part = end > 0 ? chunk.subarray(0, end) : chunk;
     if (this.#isWithinLong) {
-      this.#pass(part);
+      this.#pass(part, true);
       if (end > 0) this.#line++;
       this.#isWithinLong = end === 0;
     } else {
@@ -150,17 +140,19 @@ export class LeafEditor {
     if (delimiter === 'unclear') this.#giveUp();
     if (isLong) this.#noteLong();
     if (delimiter && delimiter !== 'unclear') this.#divide(delimiter, line);
-    else this.#pass(line);
+    else this.#pass(line, isLong);
     this.#line++;
   }
 
   #noteLong(): void {
-    if (this.#place.kind === 'held') this.#place.longLine ??= this.#line;
-    else this.#rules.onLongLine(this.#line, this.#place.kind === 'header' ? 'plain' : this.#place.obstacle);
+    const place = this.#place;
+    if (place.kind === 'held') place.longLine ??= this.#line;
+    else if (place.kind === 'header') this.#rules.onLongLine(this.#line, 'plain');
+    else if (place.kind === 'passing' && !place.cutter) this.#rules.onLongLine(this.#line, place.obstacle);
   }
 
-  /** Octets that divide nothing. */
-  #pass(bytes: Buffer): void {
+  /** Octets that divide nothing, of lines that fit or of one that does not. */
+  #pass(bytes: Buffer, isLong = false): void {
     if (this.#place.kind === 'header') {
       this.#addToHeader(this.#place, bytes);
       return;
@@ -171,9 +163,35 @@ export class LeafEditor {
         body.add(bytes);
         return;
       }
-      this.#release('large');
+      this.#stopHolding(this.#place);
     }
-    this.#out.push(bytes);
+    if (this.#place.kind === 'encoding') this.#out.push(this.#place.stream.push(bytes));
+    else this.#out.push(isLong ? this.#cut(bytes) : bytes);
+  }
+
+  #cut(bytes: Buffer): Buffer {
+    if (this.#place.kind !== 'passing' || !this.#place.cutter) return bytes;
+    const cut = this.#place.cutter.cut(bytes);
+    if (cut === null) this.#rules.onLongLine(this.#line, 'garbled');
+    return cut ?? bytes;
+  }
+
+  /** It has become too large. */
+  #stopHolding({ header, body, longLine }: HeldLeaf): void {
+    if (longLine === null || !this.#rules.isForShortLines) {
+      this.#release('large');
+      return;
+    }
+    this.#beginChanged(header, 'base64');
+    const stream = new Base64Stream();
+    this.#out.push(...body.blocks.map((block) => stream.push(block)));
+    this.#place = { kind: 'encoding', stream, longLine };
+  }
+
+  /** The header of a part whose content leaves in this encoding; null: that of the mail itself. */
+  #beginChanged(header: Buffer | null, encoding: LeafEncoding): void {
+    if (header === null) this.#encoding = encoding;
+    else this.#out.push(withTransferEncoding(header, encoding), CRLF);
   }
 
   #addToHeader({ bytes: header, isOfMail }: Extract<Place, { kind: 'header' }>, line: Buffer): void {
@@ -207,7 +225,9 @@ export class LeafEditor {
     if (header === null) this.#encoding = isNewlyAscii ? '7bit' : null;
     else this.#out.push(isNewlyAscii ? withTransferEncoding(header, '7bit') : header, CRLF);
     if (opens && entity.kind === 'leaf') return { kind: 'header', bytes: new HeldBytes(), isOfMail: true };
-    const passing: Place = { kind: 'passing', obstacle: entity.isSealed ? 'sealed' : 'plain' };
+    const mayCut = this.#rules.isForShortLines && entity.kind === 'leaf' && entity.mayCut;
+    const cutter = mayCut ? cutterFor(entity.encoding) : null;
+    const passing: Place = { kind: 'passing', obstacle: entity.isSealed ? 'sealed' : 'plain', cutter };
     if (entity.kind === 'multipart' && !this.#open.add(entity)) this.#open.keep(0);
     return passing;
   }
@@ -227,6 +247,10 @@ export class LeafEditor {
   /** `lineEnd`: the end of its last line, where that belongs to the delimiter that follows (RFC 2046 section 5.1.1). */
   #closePart(lineEnd: Buffer): void {
     const place = this.#place;
+    if (place.kind === 'encoding') {
+      this.#out.push(place.stream.end(lineEnd));
+      return;
+    }
     // An empty part has no line: the end of its header's empty line belongs to the delimiter.
     const lastEnd = place.kind === 'held' && place.body.length === 0 ? NONE : lineEnd;
     const changed = place.kind === 'held' ? this.#change(place, lastEnd) : null;
@@ -235,8 +259,7 @@ export class LeafEditor {
       return;
     }
     const { encoding, bytes } = changed;
-    if (place.header === null) this.#encoding = encoding;
-    else this.#out.push(withTransferEncoding(place.header, encoding), CRLF);
+    this.#beginChanged(place.header, encoding);
     this.#out.push(bytes);
     // Every line of a mail must end, and decoders skip the end of the last line of base64.
     if (lastEnd.length > 0 || encoding === 'base64') this.#out.push(CRLF);
@@ -258,6 +281,8 @@ export class LeafEditor {
     if (place.kind === 'passing') return;
     if (place.kind === 'header') {
       this.#out.push(...place.bytes.blocks);
+    } else if (place.kind === 'encoding') {
+      this.#rules.onLongLine(place.longLine, obstacle);
     } else {
       if (place.longLine !== null) this.#rules.onLongLine(place.longLine, obstacle);
       if (place.header !== null) this.#out.push(place.header, CRLF);
@@ -271,9 +296,4 @@ export class LeafEditor {
     this.#release(this.#obstacle());
     this.#open.keep(0);
   }
-}
-
-/** A part whose header can't be read stays as it is. */
-function unreadable(isSealed: boolean): Leaf {
-  return { kind: 'leaf', encoding: null, isText: false, html: null, mayChange: false, isOpenMail: false, isSealed };
 }

@@ -3,7 +3,7 @@
 import type { Entity, Leaf } from './entity.ts';
 import type { LeafEncoding } from './re-encode.ts';
 
-/** A larger leaf passes as it is. Far more than people write. */
+/** A larger leaf passes as it is, or in base64. Far more than people write. */
 export const MAX_HELD_MIB = 2;
 
 export interface MailStart {
@@ -13,8 +13,8 @@ export interface MailStart {
   entity: Entity;
 }
 
-/** Why what is here can't be changed. */
-export type Obstacle = 'plain' | 'sealed' | 'large';
+/** Why what is here can't be changed; `garbled`: it is not in the encoding that its header names. */
+export type Obstacle = 'plain' | 'sealed' | 'large' | 'garbled';
 
 export interface HeldPart {
   leaf: Leaf;
@@ -36,6 +36,8 @@ export interface LeafRules {
   change(part: HeldPart): ChangedPart | null;
   /** A line leaves that has more octets than RFC 5322 allows. */
   onLongLine(line: number, obstacle: Obstacle): void;
+  /** What is encoded gets shorter lines, and so does a leaf that is too large to be held when one is found in time. */
+  isForShortLines: boolean;
   /** Every octet that leaves should be ASCII: what multiparts say of themselves follows, and embedded mails change, too. */
   isForSevenBits: boolean;
 }

@@ -11,7 +11,7 @@ export interface MailOfParts {
 interface Line {
   /** Octets as latin1. */
   text: string;
-  /** Inside a leaf that may change. */
+  /** Inside a leaf that may change, or be cut. */
   mayChange: boolean;
 }
 
@@ -102,7 +102,7 @@ function multipart(plan: Plan, depth: number, isSealed: boolean): Part {
 
 function leaf(plan: Plan, isSealed: boolean): Part {
   const { random } = plan;
-  if (random.chance(0.2)) return encodedLeaf(plan);
+  if (random.chance(0.2)) return encodedLeaf(plan, isSealed);
   const isLatin1 = random.chance(0.2);
   const words = isLatin1 ? LATIN1 : WORDS.map((word) => Buffer.from(word).toString('latin1'));
   const type = isLatin1 ? 'text/plain; charset=iso-8859-1' : random.pick(TYPES);
@@ -121,12 +121,29 @@ function leaf(plan: Plan, isSealed: boolean): Part {
   return { header: fields.join('\r\n').split('\r\n').filter(Boolean), body };
 }
 
-function encodedLeaf({ random, longLines }: Plan): Part {
+const QUOTED_WORDS = ['order', '=C3=A4', '=3D', '-----', ' ', '\t', '. ', '=\r\n', '=2D'];
+
+function quotedLeaf({ random, longLines }: Plan, isSealed: boolean): Part {
+  const line = () => {
+    const words = random.chance(longLines) ? 900 : random.below(12);
+    return random.times(words, () => random.pick(words > 12 ? QUOTED_WORDS.toSpliced(-2, 1) : QUOTED_WORDS)).join('');
+  };
+  return {
+    header: ['Content-Type: text/plain; charset=utf-8', 'Content-Transfer-Encoding: quoted-printable'],
+    body: random
+      .times(random.below(9), () => `${line()}x`.split('\r\n').map((text) => ({ text, mayChange: !isSealed })))
+      .flat(),
+  };
+}
+
+function encodedLeaf(plan: Plan, isSealed: boolean): Part {
+  const { random, longLines } = plan;
+  if (random.chance(0.5)) return quotedLeaf(plan, isSealed);
   const content = Buffer.from(random.times(random.below(300), () => random.below(256))).toString('base64');
   const columns = random.chance(longLines) ? 1000 : 76;
   const long = columns === 76 ? content : content.padStart(1000, 'QUJD');
   return {
     header: ['Content-Type: application/octet-stream; name=x.bin', 'Content-Transfer-Encoding: Base64'],
-    body: fixed(long.match(new RegExp(`.{1,${columns}}`, 'g')) ?? []),
+    body: (long.match(new RegExp(`.{1,${columns}}`, 'g')) ?? []).map((text) => ({ text, mayChange: !isSealed })),
   };
 }

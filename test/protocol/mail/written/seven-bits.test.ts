@@ -22,7 +22,13 @@ function inSevenBits(raw: Buffer, random: SeededRandom): Buffer {
   if ('problem' in split) throw new Error(split.problem);
   const editor = new LeafEditor(
     { lines: 0, entity: readEntity(split.fields) },
-    { isForSevenBits: true, holds: ({ mayChange }) => mayChange, change: toSevenBits, onLongLine() {} },
+    {
+      isForShortLines: false,
+      isForSevenBits: true,
+      holds: ({ mayChange }) => mayChange,
+      change: toSevenBits,
+      onLongLine() {},
+    },
   );
   const body = [...inPieces(raw.subarray(end), random).flatMap((chunk) => editor.push(chunk)), ...editor.end()];
   const header = raw.subarray(0, end - 2);
