@@ -70,7 +70,7 @@ export function createApi(services: ApiServices): Api {
     ...templateEndpoints(services.templates),
     ...webhookEndpoints(services.webhooks, services.notifyOwners),
     ...webhookDeliveryEndpoints(services),
-    ...eventEndpoints(services),
+    ...eventEndpoints(services.store),
     ...suppressionEndpoints(services),
     ...statsEndpoints(services),
   ];

@@ -9,13 +9,6 @@ export function isUuid(text: string): boolean {
   return UUID_SHAPE.test(text);
 }
 
-const V7_SHAPE = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i;
-
-/** In milliseconds since 1970; null of an ID that is not a UUIDv7. */
-export function timeOfId(id: string): number | null {
-  return V7_SHAPE.test(id) ? Number.parseInt(id.slice(0, 13).replace('-', ''), 16) : null;
-}
-
 // Every message is written and read with half a dozen IDs. A table takes a third of the time of the way through a
 // hexadecimal string without hyphens.
 const VALUE_OF_CHAR = Int8Array.from({ length: 128 }, (_, code) =>

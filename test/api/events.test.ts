@@ -1,12 +1,10 @@
 // GET /events, GET /emails/{id} and GET /healthz from outside.
 import fs from 'node:fs';
 import t from 'tap';
-import { DAY_MS } from '../../src/base/clock.ts';
-import { IdSource } from '../../src/base/ids.ts';
 import { noPeer } from '../../src/base/outcome.ts';
 import { deferredEvent } from '../../src/events/delivery-events.ts';
 import { claimOf } from '../../src/store/queue.ts';
-import { RECORDS_DAYS, startApiHarness } from '../support/api-harness.ts';
+import { startApiHarness } from '../support/api-harness.ts';
 import { claimMessage } from '../support/first-slot.ts';
 
 const api = await startApiHarness();
@@ -71,7 +69,7 @@ t.test('the feed, page by page', async (t) => {
 t.test('parameters that are refused', async (t) => {
   const cases: [query: string, message: RegExp][] = [
     ['?after=x', /^after: must be an event ID/],
-    [`?after=${messageId}`, /^after: event not found\. Start again without after, /],
+    [`?after=${messageId}`, /^after: event not found/],
     ['?limit=0', /^limit: /],
     ['?limit=1001', /^limit: /],
     ['?limit=-1', /^limit: /],
@@ -85,22 +83,6 @@ t.test('parameters that are refused', async (t) => {
   }
   t.match(await list(`?after=${eventIds[0]}`, other.key), { status: 400 }, "another tenant's event is no cursor");
   t.equal((await list('?limit=1000')).status, 200);
-});
-
-t.test('a cursor that retention has erased goes on at the oldest event', async (t) => {
-  const idFrom = (daysAgo: number) => new IdSource(() => Date.now() - daysAgo * DAY_MS).next();
-  const gone = idFrom(RECORDS_DAYS + 1);
-  const first = await list(`?after=${gone}&limit=3`);
-  t.same([first.status, first.body.has_more], [200, true]);
-  t.same(idsOf(first.body), eventIds.slice(0, 3), 'nothing is skipped');
-  t.same(idsOf((await list(`?after=${gone.toUpperCase()}`)).body), eventIds);
-  t.same((await list(`?after=${gone}`, other.key)).body, { events: [], has_more: false }, 'quiet for long');
-  const unknown = {
-    status: 400,
-    body: { error: 'validation_failed', message: /^after: event not found\. Start again/ },
-  };
-  t.match(await list(`?after=${idFrom(RECORDS_DAYS - 1)}`), unknown, 'it would still be there');
-  t.match(await list(`?after=${gone.replace(/-7/, '-4')}`), unknown, 'no ID of ours');
 });
 
 t.test('a message with its events, for its own tenant only', async (t) => {

@@ -3,7 +3,7 @@ import type { Test } from 'tap';
 import type { Domain } from '../../../src/store/domains.ts';
 import type { StoredEvent } from '../../../src/store/events.ts';
 import type { ClaimedMessage } from '../../../src/store/queue.ts';
-import { type Bench, countAll, T0 } from './harness.ts';
+import { type Bench, T0 } from './harness.ts';
 
 export const eventCases = {
   'events come in the order of their commits, whatever their ids': async (t: Test, bench: Bench) => {
@@ -64,26 +64,6 @@ export const eventCases = {
     t.strictSame(await from(event.id.toUpperCase()), [], 'in any case');
     t.equal(await from(bench.id()), 'unknown');
     t.equal(await from(foreign.id), 'unknown');
-  },
-
-  'a cursor that was erased is unknown, and what is kept is still there': async (t: Test, bench: Bench) => {
-    const { tenant, domain } = await bench.sender('acme.test');
-    const message = await bench.sending(domain, 'a@x.test');
-    const gone = bench.event('email.delivered');
-    await bench.store.queue.record([{ ...bench.attempted(message, { to: 'delivered' }, gone), at: T0 }]);
-    const kept = await bench.sending(domain, 'b@x.test');
-    const later = bench.event('email.delivered');
-    await bench.store.queue.record([{ ...bench.attempted(kept, { to: 'delivered' }, later), at: T0 + 1 }]);
-    await countAll(bench.store);
-    const listed = async (after: string | null) => {
-      const found = await bench.store.events.listEvents(tenant.id, { after, limit: 10 });
-      return found === 'unknown' ? found : found.map(({ id }) => id);
-    };
-    t.strictSame(await listed(gone.id), [later.id]);
-    await bench.store.upkeep.eraseRecords(T0, 60_000);
-    t.equal(await listed(gone.id), 'unknown');
-    t.strictSame(await listed(null), [later.id]);
-    t.strictSame(await listed(later.id), []);
   },
 
   'events that were recorded together come in the order in which they were given': async (t: Test, bench: Bench) => {
