@@ -35,10 +35,11 @@ export interface WrittenOrder {
   sendAt: number | null;
 }
 
-export function readWrittenOrder({ header }: WrittenMail, now: number): WrittenOrder | Refusal {
+export function readWrittenOrder({ header }: Pick<WrittenMail, 'header'>, now: number): WrittenOrder | Refusal {
   const { control } = header;
-  const keyProblem = control.idempotencyKey === null ? null : idempotencyKeyProblem(control.idempotencyKey);
-  if (keyProblem !== null) return invalid('X-Postrider-Idempotency-Key', keyProblem);
+  const key = control.idempotencyKey;
+  const keyProblem = key === null ? null : idempotencyKeyProblem(key.value);
+  if (key !== null && keyProblem !== null) return invalid(key.header, keyProblem);
   const labels = readLabels({ tags: control.tags ?? {}, metadata: control.metadata ?? {} });
   if (labels && 'problem' in labels) {
     return invalid(labels.field.startsWith('tags') ? 'X-Postrider-Tag' : 'X-Postrider-Metadata', labels.problem);
@@ -46,7 +47,7 @@ export function readWrittenOrder({ header }: WrittenMail, now: number): WrittenO
   const sendAt = readSendAt(control.sendAt ?? undefined, now, 'X-Postrider-Send-At');
   if (isRefusal(sendAt)) return sendAt;
   return {
-    idempotencyKey: control.idempotencyKey,
+    idempotencyKey: key?.value ?? null,
     labels,
     sendAt,
   };

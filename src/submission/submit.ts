@@ -85,7 +85,8 @@ export function createSubmission(options: SubmissionOptions): Submission {
       const call = { tenantId: mail.sender.tenantId, idempotencyKey: order.idempotencyKey, bytes: UNKNOWN_SIZE };
       const work = async () => {
         const accepted = await acceptWritten(options, mail, order);
-        return isRefusal(accepted) ? accepted : answerFor(accepted.result, accepted.fromDomain);
+        if (isRefusal(accepted)) return accepted;
+        return answerFor(accepted.result, accepted.fromDomain, mail.header.control.idempotencyKey?.header);
       };
       return unlessRepeated(once, call, work);
     },
@@ -145,14 +146,18 @@ async function accept(
   return answerFor(result, fromDomain);
 }
 
-function answerFor(result: AcceptResult, fromDomain: string): SubmissionAnswer | Refusal {
+function answerFor(
+  result: AcceptResult,
+  fromDomain: string,
+  keyHeader = 'Idempotency-Key',
+): SubmissionAnswer | Refusal {
   switch (result.kind) {
     case 'accepted':
       return { receipt: result.receipt, replayed: false };
     case 'replayed':
       return { receipt: result.receipt, replayed: true };
     case 'key_taken':
-      return refuse('validation_failed', 'Idempotency-Key: this key was used for a batch; choose another one.');
+      return refuse('validation_failed', `${keyHeader}: this key was used for a batch; choose another one.`);
     default:
       return refusalOf(result.kind, fromDomain);
   }

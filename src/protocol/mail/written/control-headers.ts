@@ -5,7 +5,8 @@ import { decodeWords } from '../inbound/encoded-words.ts';
 import { type HeaderProblem, trimBlanks, type WrittenField } from './header-fields.ts';
 
 export interface Control {
-  idempotencyKey: string | null;
+  /** With the name of its header. */
+  idempotencyKey: { header: string; value: string } | null;
   tags: Record<string, string> | null;
   metadata: Record<string, string> | null;
   /** As written. */
@@ -90,11 +91,11 @@ function readOnce<T>(
   return value === undefined ? { value: null } : read(value);
 }
 
-function readIdempotencyKey(fields: readonly WrittenField[]): Read<string | null> | HeaderProblem {
+function readIdempotencyKey(fields: readonly WrittenField[]): Read<Control['idempotencyKey']> | HeaderProblem {
   const given = fields.filter(({ key }) => IDEMPOTENCY_KEYS.has(key));
   const [first, ...others] = given.map(decoded);
   const other = others.findIndex((value) => value !== first);
-  if (other < 0) return { value: first ?? null };
+  if (other < 0) return { value: first === undefined ? null : { header: nameOfKey(given[0]!.key), value: first } };
   const [one, two] = [given[0]!, given[other + 1]!].map(({ key }) => nameOfKey(key));
   const both = one === two ? `${one}: This header` : `${one} and ${two}: The key`;
   return { problem: `${both} is given twice with different values.` };

@@ -17,12 +17,13 @@ const read = (...lines: string[]) =>
   controlOf(Buffer.from(`${['From: jo@acme.example', ...lines].join('\r\n')}\r\n\r\n`));
 
 t.test('the idempotency key has three names', async (t) => {
-  const key = (idempotencyKey: string) => ({ ...NOTHING, idempotencyKey });
-  t.strictSame(read('X-Postrider-Idempotency-Key: order 1234 '), key('order 1234'));
-  t.strictSame(read('idempotency-key:a'), key('a'));
-  t.strictSame(read('Resend-Idempotency-Key: a'), key('a'));
-  t.strictSame(read('Idempotency-Key: a', 'X-Postrider-Idempotency-Key: a', 'Idempotency-Key: a'), key('a'));
-  t.strictSame(read('Idempotency-Key:'), key(''), 'its limits are checked elsewhere');
+  const key = (header: string, value: string) => ({ ...NOTHING, idempotencyKey: { header, value } });
+  const ours = 'X-Postrider-Idempotency-Key';
+  t.strictSame(read(`${ours}: order 1234 `), key(ours, 'order 1234'));
+  t.strictSame(read('idempotency-key:a'), key('Idempotency-Key', 'a'));
+  t.strictSame(read('Resend-Idempotency-Key: a'), key('Resend-Idempotency-Key', 'a'));
+  t.strictSame(read('Idempotency-Key: a', `${ours}: a`, 'Idempotency-Key: a'), key('Idempotency-Key', 'a'));
+  t.strictSame(read('Idempotency-Key:'), key('Idempotency-Key', ''), 'its limits are checked elsewhere');
   t.equal(
     read('Idempotency-Key: a', 'resend-idempotency-key: b'),
     'Idempotency-Key and Resend-Idempotency-Key: The key is given twice with different values.',
@@ -128,7 +129,7 @@ const GIVEN: [string, string][] = [
   ['X-Postrider-Tracking', 'opens, clicks'],
 ];
 const EXPECTED: Control = {
-  idempotencyKey: KEY,
+  idempotencyKey: { header: 'X-Postrider-Idempotency-Key', value: KEY },
   tags: { kind: 'receipt', shop: 'b' },
   metadata: METADATA,
   sendAt: '2026-12-24T18:00:00+01:00',
