@@ -1,6 +1,6 @@
-// The SMTP server of the door, as smtp-server has it except for three things: AUTH is neither offered nor accepted where
-// the password could be read on its way, recipients are handed on as they were written, and replies that bring their
-// enhanced code (RFC 3463) get no second one.
+// The SMTP server of the door, as smtp-server has it except for four things: AUTH is neither offered nor accepted where
+// the password could be read on its way, AUTH LOGIN takes any user name, recipients are handed on as they were written, and
+// replies that bring their enhanced code (RFC 3463) get no second one.
 
 import type { SMTPServerOptions, SMTPServerSession } from 'smtp-server';
 import { type Connection, StrictSmtpServer, socketOf } from '../../smtp-listener/strict-server.ts';
@@ -12,6 +12,8 @@ type Command = (command: Buffer, done: () => void) => void;
 interface Commands {
   handler_EHLO: Command;
   handler_AUTH: Command;
+  /** Gets the next line of a dialog of AUTH; `false`: the next line is a command. */
+  _nextHandler: Command | false;
 }
 
 const HAS_ENHANCED_CODE = /^[245]\.\d{1,3}\.\d{1,3} /;
@@ -49,11 +51,29 @@ export class DoorServer extends StrictSmtpServer {
       });
     };
     commands.handler_AUTH = (command, done) => {
-      if (mayAuth()) return auth(command, done);
+      if (mayAuth()) return auth(withAnyUser(command), () => takeAnyUser(commands, command, done));
       connection.send(538, '5.7.11 Encrypt the connection with STARTTLS first, then send AUTH');
       done();
     };
   }
+}
+
+/** smtp-server refuses a user name that is empty, or that has control characters; only the password counts. */
+const ANY_USER = Buffer.from('any').toString('base64');
+
+/** Where the user name is in the command itself. */
+function withAnyUser(command: Buffer): Buffer {
+  return Buffer.from(command.toString('latin1').replace(/^(AUTH\s+LOGIN\s+)\S+\s*$/i, `$1${ANY_USER}`), 'latin1');
+}
+
+/** Where it is asked for; `*` gives up (RFC 4954 section 4). */
+function takeAnyUser(commands: Commands, command: Buffer, done: () => void): void {
+  const next = commands._nextHandler;
+  if (next !== false && /^AUTH\s+LOGIN\s*$/i.test(command.toString('latin1'))) {
+    commands._nextHandler = (line, ended) =>
+      next(line.toString('latin1').trim() === '*' ? line : Buffer.from(ANY_USER), ended);
+  }
+  done();
 }
 
 /** A reply may quote what was given, and has no octet above 127 (RFC 5321 section 4.2). */

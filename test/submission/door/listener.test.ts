@@ -86,6 +86,30 @@ t.test('who may sign in', async (t) => {
   });
 });
 
+t.test('AUTH LOGIN takes any user name, as AUTH PLAIN does', async (t) => {
+  const door = await openDoor(t);
+  const base64 = (text: string) => Buffer.from(text).toString('base64');
+  const login = async (lines: readonly string[]) => {
+    const client = await SmtpClient.hello(door.port);
+    const replies = [];
+    for (const line of lines) replies.push(await client.ask(line));
+    client.close();
+    return replies.map((reply) => reply.slice(0, 9));
+  };
+  const key = base64(door.tenant.key);
+  const [user, password, signedIn] = ['334 VXNlc', '334 UGFzc', '235 2.7.0'];
+  for (const name of ['', '=', base64('j\u00f6'), base64('a\0b'), 'no base64!']) {
+    t.same(await login(['AUTH LOGIN', name, key]), [user, password, signedIn], `"${name}"`);
+  }
+  for (const name of ['=', base64('a\0b')]) {
+    t.same(await login([`auth login ${name}`, key]), [password, signedIn], `"${name}" in the command`);
+  }
+  t.same(await login(['AUTH LOGIN', '', base64('pr_wrong')]), [user, password, '535 5.7.8']);
+  const given = [user, '501 5.5.4', user, password, '501 5.5.4'];
+  t.same(await login(['AUTH LOGIN', '*', 'AUTH LOGIN', '', '*']), given, 'given up');
+  t.match(await login(['AUTH LOGIN a b', 'AUTH PLAIN', base64(`\0\0${door.tenant.key}`)]), [/^501/, /^334/, /^235/]);
+});
+
 t.test('wrong keys are throttled by network, and lock out nobody who was there before', async (t) => {
   const door = await openDoor(t);
   (await signedIn(door)).close();
