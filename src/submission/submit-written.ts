@@ -53,11 +53,17 @@ export function readWrittenOrder({ header }: Pick<WrittenMail, 'header'>, now: n
   };
 }
 
-export async function acceptWritten(
+/** A mail whose body is on disk; it counts when it is accepted. */
+export interface KeptMail {
+  submission: NewSubmission;
+  fromDomain: string;
+}
+
+export async function keepWritten(
   options: Options,
   mail: WrittenMail,
   order: WrittenOrder,
-): Promise<{ result: AcceptResult; fromDomain: string } | Refusal> {
+): Promise<KeptMail | Refusal> {
   const { sender, header } = mail;
   const { domain: fromDomain } = header.from;
   if (sender.boundDomain !== null && sender.boundDomain !== fromDomain) return notAllowed(sender.boundDomain);
@@ -65,11 +71,14 @@ export async function acceptWritten(
   if (!domain) return notVerified(options.store, sender, fromDomain);
   const written = await mail.keepBody();
   if (isRefusal(written)) return written;
-  const submission = newSubmission(options, mail, { order, domain, written });
+  return { submission: newSubmission(options, mail, { order, domain, written }), fromDomain };
+}
+
+export async function acceptKept(options: Options, { submission, fromDomain }: KeptMail): Promise<AcceptResult> {
   const result = await options.store.submissions.accept(submission);
   noteResult(options, submission, { result, fromDomain });
   if (result.kind === 'accepted') announce(options, submission, result.lanes);
-  return { result, fromDomain };
+  return result;
 }
 
 function newSubmission(

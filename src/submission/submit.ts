@@ -18,7 +18,7 @@ import {
 import type { SendBody } from './send-request.ts';
 import type { Sender } from './sender.ts';
 import { type BatchBody, type BatchReceipt, createBatches } from './submit-batch.ts';
-import { acceptWritten, readWrittenOrder, type WrittenMail } from './submit-written.ts';
+import { acceptKept, keepWritten, readWrittenOrder, type WrittenMail } from './submit-written.ts';
 
 export type SubmissionAnswer = Once<SubmissionReceipt>;
 
@@ -44,8 +44,8 @@ export interface Submission {
   refuseEarly(sender: Sender, idempotencyKey: string | null): Promise<Refusal | null>;
 }
 
-/** A repeated mail is recognised before its body is stored. */
-const UNKNOWN_SIZE = Number.POSITIVE_INFINITY;
+/** As for a large body: looking for a receipt costs less than a transaction with what may be left of a mail. */
+const LOOK_FIRST = Number.POSITIVE_INFINITY;
 
 export function createSubmission(options: SubmissionOptions): Submission {
   const { submissions } = options.store;
@@ -82,13 +82,17 @@ export function createSubmission(options: SubmissionOptions): Submission {
     async submitWritten(mail) {
       const order = readWrittenOrder(mail, options.clock.now());
       if (isRefusal(order)) return order;
-      const call = { tenantId: mail.sender.tenantId, idempotencyKey: order.idempotencyKey, bytes: UNKNOWN_SIZE };
-      const work = async () => {
-        const accepted = await acceptWritten(options, mail, order);
-        if (isRefusal(accepted)) return accepted;
-        return answerFor(accepted.result, accepted.fromDomain, mail.header.control.idempotencyKey?.header);
-      };
-      return unlessRepeated(once, call, work);
+      const { idempotencyKey } = order;
+      const { tenantId } = mail.sender;
+      const earlier = idempotencyKey === null ? null : await submissions.findReceipt(tenantId, idempotencyKey);
+      if (earlier) return { receipt: earlier, replayed: true };
+      // Before the gate: other calls with this key would wait for as long as the client takes to send the mail.
+      const kept = await keepWritten(options, mail, order);
+      if (isRefusal(kept)) return kept;
+      const keyHeader = mail.header.control.idempotencyKey?.header;
+      return unlessRepeated(once, { tenantId, idempotencyKey, bytes: LOOK_FIRST }, async () =>
+        answerFor(await acceptKept(options, kept), kept.fromDomain, keyHeader),
+      );
     },
     async refuseEarly({ tenantId }, key) {
       const closed = options.refuseNew?.() ?? null;
