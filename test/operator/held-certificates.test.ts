@@ -10,7 +10,12 @@ import { testFolder } from '../support/test-folder.ts';
 
 const T0 = Date.UTC(2026, 10, 26);
 const DAY_MS = 86_400_000;
-const ACME = { 'tls.acme': true, 'service.base_url': 'https://mail.a.test', 'service.ehlo_name': 'mx.a.test' };
+const ACME = {
+  'tls.acme': true,
+  'tls.acme_terms_accepted': true,
+  'service.base_url': 'https://mail.a.test',
+  'service.ehlo_name': 'mx.a.test',
+};
 
 t.test('those of a directory, with the last failure and the next attempt', async (t) => {
   const authority = createTestAuthority();

@@ -19,7 +19,7 @@ function order(...lines: string[]) {
 
 t.test('a wrong idempotency key is refused with the name of its header', async (t) => {
   for (const name of ['X-Postrider-Idempotency-Key', 'Idempotency-Key', 'Resend-Idempotency-Key']) {
-    t.equal(order(`${name}:`), `${name}: must not be empty; omit the header instead.`);
+    t.match(order(`${name}:`), new RegExp(`^${name}: is empty, .* or omit the header\\.$`));
     t.equal(order(`${name.toLowerCase()}: ${'k'.repeat(201)}`), `${name}: must have at most 200 characters.`);
     t.equal(order(`${name}: =?utf-8?Q?=C3=B6?=`), `${name}: must contain only printable ASCII characters.`);
     t.match(order(`${name}: ${'k'.repeat(200)}`), { idempotencyKey: 'k'.repeat(200) });

@@ -102,9 +102,7 @@ async function prepare(content: MessageContent, state: ThreadState): Promise<Pre
   const body = await (html === null
     ? bodies.bodyOf(content, attachments)
     : hashedBody(content.submissionId, { text: content.text, html, attachments: await attachments() }));
-  // An operator may send scheduled mail before its time.
-  const dated = content.date > kit.now() ? { ...content, date: kit.now() } : content;
-  const composed = composeMessage(dated, body, kit);
+  const composed = composeMessage(notAhead(content, kit.now()), body, kit);
   const header = sign(content, { header: composed.header, bodyHash: body.bodyHash }, state);
   const isLarge = composed.body.length > MAX_COPIED_BYTES;
   return {
@@ -157,6 +155,14 @@ function envelopeOf(
 ): Pick<Ready, 'mailFrom' | 'rcptTo' | 'needs'> {
   const mailFrom = `${makeReturnPath(messageId, kit.tokenKey)}@${bouncesDomain ?? kit.bouncesDomain}`;
   return { mailFrom, rcptTo: envelopeTo, needs };
+}
+
+/** The last time that a Date can have: a later one is damage, and parks the message. */
+const LAST_TIME = 8.64e15;
+
+/** An operator may send scheduled mail before its time. */
+function notAhead(content: MessageContent, now: number): MessageContent {
+  return content.date > now && content.date <= LAST_TIME ? { ...content, date: now } : content;
 }
 
 async function attachmentsOf(content: MessageContent, contents: ContentReader): Promise<Attachment[]> {

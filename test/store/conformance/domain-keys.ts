@@ -31,7 +31,7 @@ export const domainKeyCases = {
         text: 'Hello',
         headers: [['X-Campaign', 'spring']],
         ...{ lists: null, attachments: 0, written: null },
-        createdAt: T0,
+        date: T0,
         signing: {
           domainId: domain.id,
           domain: 'acme.test',
