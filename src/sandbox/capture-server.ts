@@ -5,13 +5,15 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server';
+import type { SMTPServerDataStream, SMTPServerSession } from 'smtp-server';
 import { BoundedMap } from '../base/bounded-map.ts';
 import { type Clock, SECOND_MS } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
 import type { IdSource } from '../base/ids.ts';
 import type { Logger } from '../observe/log.ts';
 import type { CapturedMail } from '../portal/captured-mails.ts';
+import { type Connection, StrictSmtpServer } from '../smtp-listener/strict-server.ts';
+import { keepPathAsWritten } from '../smtp-listener/written-path.ts';
 import type { CapturedFolder } from './captured.ts';
 import { type SmtpRefusal, treatmentOf } from './magic-recipient.ts';
 import { composeReportMail } from './report-mail.ts';
@@ -53,7 +55,7 @@ export async function startCaptureServer(options: CaptureServerOptions): Promise
   const { host, clock, log } = options;
   const closing = new AbortController();
   const firstTries: FirstTries = new BoundedMap(MAX_REMEMBERED_TRIES);
-  const server = new SMTPServer({
+  const server = new AnyRecipientServer({
     name: host,
     banner: 'Postrider sandbox',
     ...makeSelfSigned(host, clock.now()),
@@ -88,6 +90,14 @@ export async function startCaptureServer(options: CaptureServerOptions): Promise
       return new Promise((resolve) => server.close(() => resolve()));
     },
   };
+}
+
+/** Each address that the API takes has a mailbox here, quoted local parts too. */
+class AnyRecipientServer extends StrictSmtpServer {
+  protected override prepare(connection: Connection): void {
+    super.prepare(connection);
+    keepPathAsWritten(connection, 'rcpt to');
+  }
 }
 
 function refusalAtRcpt(firstTries: FirstTries, recipient: string, sender: string): SmtpRefusal | null {
