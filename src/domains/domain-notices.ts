@@ -2,6 +2,7 @@
 // again, and when mail from it is no longer accepted, since their applications would otherwise be the first to notice.
 import { toTimestamp } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
+import { oneLine } from '../base/text/one-line.ts';
 import type { Logger } from '../observe/log.ts';
 import type { Domain } from '../store/domains.ts';
 import type { StoreVerbs } from '../store/store.ts';
@@ -73,9 +74,4 @@ export function createDomainNotices({ store, log, baseUrl, notify }: DomainNotic
 
 function paragraphs(all: readonly string[]): string {
   return `${all.join('\n\n')}\n`;
-}
-
-/** What stands in DNS must not fake a line of ours. */
-function oneLine(text: string): string {
-  return text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ');
 }

@@ -3,6 +3,7 @@
 // before.
 import { type Clock, HOUR_MS } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
+import { oneLine } from '../base/text/one-line.ts';
 import type { Logger } from '../observe/log.ts';
 import { addressesIn } from '../protocol/mail/inbound/addresses-in-text.ts';
 import { type ReadMail, readMail, textOf } from '../protocol/mail/inbound/mail-parts.ts';
@@ -116,11 +117,6 @@ function textFor(mail: WaitingInboundMail, { header, parts }: ReadMail, { from }
     '',
     printable(text.slice(0, MAX_TEXT_CHARACTERS)),
   ].join('\n');
-}
-
-/** Encoded words can contain line breaks: a stranger's field must not look like a line of ours. */
-function oneLine(value: string): string {
-  return value.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim();
 }
 
 /** Replaces NUL and other control characters, which inbound mail may contain and ours must not. */

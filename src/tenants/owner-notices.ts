@@ -5,6 +5,7 @@
 
 import { type Clock, HOUR_MS, MINUTE_MS } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
+import { oneLine } from '../base/text/one-line.ts';
 import type { TimerSpec } from '../base/timers.ts';
 import type { Logger } from '../observe/log.ts';
 import type { StoreVerbs } from '../store/store.ts';
@@ -159,9 +160,4 @@ function webhookWords(site: string, what: string, host: string): string {
 
 function words(what: string, names: string[], { revoke, links }: { revoke: string; links: string[] }): string {
   return `${[what, names.map(oneLine).join('\n'), revoke, ...links].join('\n\n')}\n`;
-}
-
-/** Line breaks in a name must not fake a line of ours. */
-function oneLine(name: string): string {
-  return name.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ');
 }
