@@ -39,6 +39,9 @@ export interface StoredEvent extends NewEvent {
 
 export interface EventStore {
   eventsOfMessage(tenantId: string, messageId: string): Promise<StoredEvent[]>;
-  /** In the order of commits, after the event with the ID `after`; 'unknown' when that event doesn't exist. */
+  /**
+   * In the order of commits, after the event with the ID `after`; 'unknown' when there was no such event, or it was erased
+   * and so was one after it. (The last one that is old enough to be erased is known for ever.)
+   */
   listEvents(tenantId: string, page: { after: string | null; limit: number }): Promise<StoredEvent[] | 'unknown'>;
 }

@@ -215,6 +215,9 @@ t.test('events are read in their order, from the cursor on', async (t) => {
   t.match(list, /SEARCH events USING INDEX \w+ \(id=\?\)/);
   t.match(list, 'SEARCH events USING INDEX events_of_tenant (tenant_id=? AND seq>?)');
   t.notMatch(list, 'TEMP B-TREE');
+  const unknown = { after: bench.id(), limit: 10 };
+  const erased = await planner.plansOf((store) => store.events.listEvents(tenant.id, unknown));
+  t.match(erased, /SEARCH erased_events USING INDEX \w+ \(tenant_id=\? AND event_id=\?\)/);
   const ofMessage = await planner.plansOf((store) => store.events.eventsOfMessage(tenant.id, message.id));
   t.equal(ofMessage, 'SEARCH events USING INDEX events_of_message (message_id=?)');
 });
@@ -484,6 +487,8 @@ t.test('retention walks along what is finished, and looks into DNS begin with wh
   t.match(records, /SEARCH m USING INDEX messages_finished \(finished_at/);
   t.match(records, /SEARCH events USING .*INDEX events_of_message \(message_id=\?\)/);
   t.match(records, 'SEARCH events USING COVERING INDEX events_of_message (message_id=? AND seq>?)');
+  t.match(records, 'SEARCH events USING INDEX events_of_tenant (tenant_id=? AND seq>?)');
+  t.match(records, 'SEARCH erased_events USING PRIMARY KEY (tenant_id=? AND seq<?)');
   for (const plan of [contents, records]) t.notMatch(plan, GROWING);
   for (const plan of [contents, records]) t.notMatch(plan, 'TEMP B-TREE');
   const audit = await planner.plansOf((store) => store.audit.eraseAudit(later, 10));

@@ -3,7 +3,9 @@ import type { Test } from 'tap';
 import type { Domain } from '../../../src/store/domains.ts';
 import type { StoredEvent } from '../../../src/store/events.ts';
 import type { ClaimedMessage } from '../../../src/store/queue.ts';
-import { type Bench, T0 } from './harness.ts';
+import { type Bench, countAll, T0 } from './harness.ts';
+
+const DAY = 86_400_000;
 
 export const eventCases = {
   'events come in the order of their commits, whatever their ids': async (t: Test, bench: Bench) => {
@@ -66,6 +68,51 @@ export const eventCases = {
     t.equal(await from(foreign.id), 'unknown');
   },
 
+  'the feed goes on from an erased event until an old one came after it': async (t: Test, bench: Bench) => {
+    const { store } = bench;
+    const one = await bench.sender('acme.test');
+    const two = await bench.sender('beta.test');
+    const first = await deliver(bench, one.domain);
+    const last = await deliver(bench, one.domain);
+    const foreign = await deliver(bench, two.domain);
+    const after = (event: StoredEvent) => idsAfter(bench, event);
+    const erase = async (before: number) => {
+      await countAll(store);
+      return (await store.upkeep.eraseRecords(before, 1000)).erased;
+    };
+
+    t.equal(await erase(T0 + DAY), 3);
+    t.same(await after(last), [], 'a quiet tenant has missed nothing');
+    t.same(await after(foreign), []);
+    t.equal(await after(first), 'unknown', 'one was missed');
+    t.equal(await after({ ...last, tenantId: two.tenant.id }), 'unknown', "another tenant's");
+
+    const young = await deliver(bench, one.domain, T0 + 10 * DAY);
+    t.same(await after(last), [young.id], 'what came since is found');
+    await deliver(bench, two.domain, T0 + 2 * DAY);
+    t.equal(await erase(T0 + 5 * DAY), 1);
+    t.same(await after(last), [young.id], "also after another tenant's were erased");
+    t.equal(await after(foreign), 'unknown');
+
+    t.equal(await erase(T0 + 11 * DAY), 1);
+    t.same(await after(young), []);
+    t.equal(await after(last), 'unknown');
+  },
+
+  'the feed goes on from a young event that was erased with its old message': async (t: Test, bench: Bench) => {
+    const { domain } = await bench.sender('acme.test');
+    const old = await deliver(bench, domain);
+    const late = await deliver(bench, domain, T0, T0 + 3 * DAY);
+    const next = await deliver(bench, domain, T0 + 4 * DAY);
+    await countAll(bench.store);
+    t.match(await bench.store.upkeep.eraseRecords(T0 + DAY, 1000), { erased: 2 });
+    t.same(await idsAfter(bench, old), [next.id]);
+    t.same(await idsAfter(bench, late), [next.id]);
+    t.match(await bench.store.upkeep.eraseRecords(T0 + 5 * DAY, 1000), { erased: 1 });
+    for (const event of [old, late]) t.equal(await idsAfter(bench, event), 'unknown');
+    t.same(await idsAfter(bench, next), []);
+  },
+
   'events that were recorded together come in the order in which they were given': async (t: Test, bench: Bench) => {
     const { tenant, domain } = await bench.sender('acme.test');
     const recipients = ['a@x.test', 'b@x.test', 'c@x.test', 'd@x.test'];
@@ -108,12 +155,17 @@ export const eventCases = {
   },
 };
 
+async function idsAfter({ store }: Bench, { tenantId, id }: StoredEvent): Promise<string[] | 'unknown'> {
+  const events = await store.events.listEvents(tenantId, { after: id, limit: 10 });
+  return events === 'unknown' ? events : events.map((event) => event.id);
+}
+
 /** A message from acceptance to its delivery. */
-async function deliver(bench: Bench, domain: Domain): Promise<StoredEvent> {
+async function deliver(bench: Bench, domain: Domain, at = T0, eventAt = at): Promise<StoredEvent> {
   const { receipt } = await bench.accept(domain, ['a@x.test']);
   const message = (await bench.store.queue.findWaiting(receipt.messageIds[0]!))!;
-  const event = bench.event('email.delivered');
-  await bench.store.queue.endWaiting(bench.update(message, { to: 'delivered' }, { event }));
+  const event = { ...bench.event('email.delivered'), at: eventAt };
+  await bench.store.queue.endWaiting({ ...bench.update(message, { to: 'delivered' }, { event }), at });
   return { ...event, tenantId: domain.tenantId, messageId: message.id };
 }
 

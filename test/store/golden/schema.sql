@@ -245,6 +245,14 @@ CREATE TABLE doubted_receivers (
  reason TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE erased_events (
+ tenant_id BLOB NOT NULL,
+ seq INTEGER NOT NULL,
+ event_id BLOB NOT NULL,
+ PRIMARY KEY (tenant_id, seq),
+ UNIQUE (tenant_id, event_id)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE events (
  seq INTEGER PRIMARY KEY AUTOINCREMENT,
  id BLOB NOT NULL UNIQUE,

@@ -50,6 +50,8 @@ async function compareEvents({ model, store, same }: Walk): Promise<void> {
       own.map(({ id, messageId, type }) => ({ id, messageId, type })),
       'events',
     );
+    const newest = model.newestEvents.get(tenantId);
+    if (newest) same(await store.events.listEvents(tenantId, { after: newest, limit: 1 }), [], 'events after the last');
   }
 }
 

@@ -103,6 +103,8 @@ export class Model {
   readonly timers = new Map<string, { node: string; epoch: number; leaseUntil: number }>();
   /** In the order of their commits. */
   events: ModelEvent[] = [];
+  /** The last one that each tenant ever had. */
+  readonly newestEvents = new Map<string, string>();
   /** Webhooks that something became due for. */
   readonly due = new Set<string>();
   /** Events up to here are in the charts. */
@@ -121,6 +123,7 @@ export class Model {
     const { tenantId, id: messageId } = message;
     const added = { seq: ++this.#lastSeq, id: event.id, tenantId, messageId, type: event.type };
     this.events.push(added);
+    this.newestEvents.set(added.tenantId, added.id);
     for (const webhook of this.webhooks.values()) {
       if (webhook.tenantId !== tenantId) continue;
       const { events } = webhook;

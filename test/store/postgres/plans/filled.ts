@@ -80,6 +80,8 @@ const messagesSql = ({ from, until, all: messages }: MadeMessages) => `
   INSERT INTO webhook_attempts (webhook_id, event_seq, number, tenant_id, started_at, elapsed_ms, status, reason)
     SELECT ${MD5("'webhook ' || tenant")}, 2 * n + 1, 1, ${MD5("'tenant ' || tenant")}, at, 100, 200, 'answered 200'
     FROM made WHERE n % 50 <> 0 AND state NOT IN ('queued', 'scheduled');
+  INSERT INTO erased_events (tenant_id, seq, event_id)
+    SELECT ${MD5("'tenant ' || tenant")}, -n, ${MD5("'erased event ' || n")} FROM made WHERE n % 20 = 0;
   INSERT INTO suppressions (tenant_id, address, reason, message_id, created_at, rule, mx_group)
     SELECT ${MD5("'tenant ' || tenant")}, 'gone-' || n || '@in.test',
       CASE WHEN n % 4 = 0 THEN 'hard_bounce' ELSE 'unsubscribe' END, ${ID('at', 7)}, at,

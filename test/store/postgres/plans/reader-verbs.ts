@@ -56,6 +56,7 @@ export function pageVerbs({ bench, samples }: Asked): HotVerbs {
   const [messageId] = samples.delivered;
   return {
     listEvents: () => store.events.listEvents(BIG_TENANT, { after: samples.events[0]!, limit: 10 }),
+    'listEvents from an unknown one': () => store.events.listEvents(BIG_TENANT, { after: bench.id(), limit: 10 }),
     'listEvents from the first': () => store.events.listEvents(BIG_TENANT, { after: null, limit: 10 } as never),
     eventsOfMessage: () => together((n) => store.events.eventsOfMessage(BIG_TENANT, samples.delivered[n]!)),
     findTracked: () => store.tracking.findTracked(BIG_TENANT, messageId!),

@@ -5,6 +5,7 @@ import type { EventChoice } from '../../../webhooks.ts';
 import type { Steps } from '../../steps.ts';
 import type { Transaction, Work } from '../../transaction.ts';
 import { fromId, type Row, toId } from '../../values.ts';
+import { placeOf } from './erased-events.ts';
 
 export function eventVerbs(db: Transaction): Work<EventStore> {
   return {
@@ -77,13 +78,8 @@ function* listEvents(
   tenantId: string,
   page: { after: string | null; limit: number },
 ): Steps<StoredEvent[] | 'unknown'> {
-  let afterSeq = 0;
-  if (page.after !== null) {
-    const cursor = db.sql('SELECT seq FROM events WHERE tenant_id = +? AND id = +?');
-    const row = (yield* cursor.get(toId(tenantId), toId(page.after))) as { seq: number } | undefined;
-    if (!row) return 'unknown';
-    afterSeq = row.seq;
-  }
+  const afterSeq = page.after === null ? 0 : yield* placeOf(db, tenantId, page.after);
+  if (afterSeq === null) return 'unknown';
   const rows = db.sql('SELECT * FROM events WHERE tenant_id = +? AND seq > +? ORDER BY seq LIMIT +?');
   return ((yield* rows.all(toId(tenantId), afterSeq, page.limit)) as Row[]).map(eventFromRow);
 }

@@ -7,6 +7,7 @@ import type { Transaction, Work } from '../../transaction.ts';
 import { fromId, type Row, toId } from '../../values.ts';
 import { eventsCountedTo } from '../figures/figures.ts';
 import { submissionsCountedTo } from '../figures/tag-figures.ts';
+import { eraseEvents } from '../message/erased-events.ts';
 import { OF_SUBMISSION } from '../message/submission-messages.ts';
 import { forgetWritten } from '../message/written-mails.ts';
 import { eraseBatches } from '../submission/batches.ts';
@@ -108,7 +109,7 @@ function* eraseRecords(db: Transaction, before: number, budgetMs: number): Steps
   for (const row of rows) {
     // What charts do not include yet waits: the count runs every few seconds, this every minute.
     if (yield* isUncounted(db, row, counted)) return { seen: erased, erased, more: false };
-    yield* eraseMessage(db, row.id as Buffer, row.submission_id as Buffer);
+    yield* eraseMessage(db, row, before);
     erased++;
     if (performance.now() >= endsAt) break;
   }
@@ -122,13 +123,13 @@ function* isUncounted(db: Transaction, row: Row, counted: { events: number; subm
   return (yield* labelled.get(row.submission_id, counted.submissions)) !== undefined;
 }
 
-function* eraseMessage(db: Transaction, id: Buffer, submission: Buffer): Steps<void> {
-  yield* eraseEvents(db, id);
+function* eraseMessage(db: Transaction, { id, submission_id: submission }: Row, before: number): Steps<void> {
+  yield* eraseEvents(db, id as Buffer, before);
   yield* db.sql('DELETE FROM attempts WHERE message_id = +?').run(id);
   yield* db.sql('DELETE FROM messages WHERE id = +?').run(id);
   const others = db.sql(`SELECT 1 FROM submissions s JOIN messages m ON ${OF_SUBMISSION} WHERE s.id = +? LIMIT 1`);
   if ((yield* others.get(submission)) !== undefined) return;
-  yield* deleteContent(db, submission);
+  yield* deleteContent(db, submission as Buffer);
   yield* db.sql('DELETE FROM submissions WHERE id = +?').run(submission);
 }
 
@@ -140,17 +141,4 @@ function* deleteContent(db: Transaction, submission: Buffer): Steps<number> {
   if (row.source !== null) yield* forgetWritten(db, row.tenant_id as Buffer, submission);
   yield* db.sql('DELETE FROM attachments WHERE content_id = +?').run(row.content_id);
   return (yield* db.sql('DELETE FROM contents WHERE id = +?').run(row.content_id)).changes;
-}
-
-/** With their webhook deliveries: a tenant has few webhooks, and the key of deliveries begins with the webhook. */
-function* eraseEvents(db: Transaction, message: Buffer): Steps<void> {
-  const events = (yield* db.sql('SELECT seq, tenant_id FROM events WHERE message_id = +?').all(message)) as Row[];
-  for (const { seq, tenant_id: tenant } of events) {
-    const webhooks = (yield* db.sql('SELECT id FROM webhooks WHERE tenant_id = +?', 'column').all(tenant)) as Buffer[];
-    for (const webhook of webhooks) {
-      yield* db.sql('DELETE FROM webhook_attempts WHERE webhook_id = +? AND event_seq = +?').run(webhook, seq);
-      yield* db.sql('DELETE FROM webhook_deliveries WHERE webhook_id = +? AND event_seq = +?').run(webhook, seq);
-    }
-    yield* db.sql('DELETE FROM events WHERE seq = +?').run(seq);
-  }
 }
