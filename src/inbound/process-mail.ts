@@ -33,6 +33,8 @@ export interface ProcessKit extends ProofKit {
   rules: BounceRules;
   recipients: RecipientBook;
   platformSuppressionMs: number;
+  /** The domain of the service's own mail. */
+  serviceDkimDomain: string;
   read(bytes: Buffer, envelope: KnownEnvelope): InboundMail;
   /** Why this group's hard bounces are doubted; null: they are trusted. */
   doubtOf(mxGroup: string | null): string | null;

@@ -15,8 +15,6 @@ export interface ProofKit {
   store: StoreVerbs<{ inbound: 'findReported' }>;
   tokenKeys: KeyLookup;
   resolver: Resolver;
-  /** The domain of the second signature of every message. */
-  serviceDkimDomain: string;
 }
 
 export interface Proven {
@@ -76,13 +74,16 @@ function readTokens(
   return byReturnPath === null ? null : { proof: 'embedded_return_path', messageId: byReturnPath };
 }
 
-/** The signer must be one that signed the message that the original claims to be. */
+/**
+ * The signer must be the domain of the message that the original claims to be. The service's own signature is no proof: any
+ * tenant's mail has it, and a mail that was handed in by SMTP may bear the Message-ID of another tenant's.
+ */
 async function proveBySignature(original: OriginalMessage | null, kit: ProofKit): Promise<Proven | null> {
   const content = original?.content ?? null;
   const claimed = content && claimedMessageId(content);
   const message = claimed && (await kit.store.inbound.findReported(claimed));
   if (!content || !message) return null;
   const signers = await signersOf(content, kit.resolver);
-  if (!signers.some((domain) => domain === message.fromDomain || domain === kit.serviceDkimDomain)) return null;
+  if (!signers.includes(message.fromDomain)) return null;
   return { proof: 'signature', message, messageId: message.id, weight: 1 };
 }
