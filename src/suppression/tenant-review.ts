@@ -50,10 +50,19 @@ export class TenantReviews {
   /** Judges all noted tenants; returns how many were stopped. */
   async check(): Promise<number> {
     const { store } = this.#kit;
-    const ids = this.#toJudge === null ? (await store.tenants.listTenants()).map(({ id }) => id) : [...this.#toJudge];
-    this.#toJudge = new Set();
+    this.#toJudge ??= new Set((await store.tenants.listTenants()).map(({ id }) => id));
+    const noted = this.#toJudge;
     let stopped = 0;
-    for (const id of ids) if (await this.#judge(id)) stopped++;
+    for (const id of [...noted]) {
+      // Before it is judged, so that what it is noted for meanwhile is judged next time.
+      noted.delete(id);
+      try {
+        if (await this.#judge(id)) stopped++;
+      } catch (error) {
+        noted.add(id);
+        throw error;
+      }
+    }
     return stopped;
   }
 

@@ -14,7 +14,7 @@ t.test('a tenant is stopped once, and judged anew when an operator lets it go on
   const { tenant, domain } = await bench.sender('acme.test');
   const told: string[] = [];
   const warned: string[] = [];
-  let now = 1_800_000_000_000;
+  let now = Date.UTC(2026, 0, 2);
   const reviews = new TenantReviews({
     store,
     clock: { now: () => now },
@@ -31,7 +31,7 @@ t.test('a tenant is stopped once, and judged anew when an operator lets it go on
       const to = bounce
         ? { to: 'bounced' as const, bounce, reason: '550', suppress: null }
         : { to: 'delivered' as const };
-      await store.queue.record([bench.attempted(message, to)]);
+      await store.queue.record([{ ...bench.attempted(message, to), at: now }]);
     }
   };
   await endSome(70, null);
@@ -50,12 +50,13 @@ t.test('a tenant is stopped once, and judged anew when an operator lets it go on
     status: 'in_review',
     statusReason: /^25 of the last 95 messages bounced hard/,
   });
-  t.match(told, [new RegExp(`^${tenant.id} 25 of the last 95 messages bounced hard.*, warned on 2027-01-15$`)]);
+  t.match(told, [new RegExp(`^${tenant.id} 25 of the last 95 messages bounced hard.*, warned on 2026-01-02$`)]);
 
   now += 60_000;
   await store.tenants.updateTenant(tenant.id, { status: 'active', statusReason: null });
   reviews.note(tenant.id);
   t.equal(await reviews.check(), 0, 'what it was stopped for is not held against it again');
+  now += 60_000;
   await endSome(30, 'hard');
   reviews.note(tenant.id);
   t.equal(await reviews.check(), 1, 'but what came since is');
@@ -126,4 +127,31 @@ t.test("the service's own tenant is not stopped: the operator is told, once a da
   t.match(told, [/^200 of the last 200 messages bounced hard/, /^200 of/]);
   t.match(await store.tenants.getTenant(tenant.id), { status: 'active' });
   t.match(await reviews.ownTrouble(), /^200 of/);
+});
+
+t.test('a fault of the store puts reviews off, of all tenants that were noted', async (t) => {
+  const bench = await openStore(t);
+  const { store } = bench;
+  const tenants = [(await bench.sender('acme.test')).tenant.id, (await bench.sender('beta.test')).tenant.id];
+  const asked: string[] = [];
+  let fails = true;
+  const resultsSinceReview = async (...[id, window]: Parameters<typeof store.reputation.resultsSinceReview>) => {
+    if (fails) throw new Error('the database is away');
+    asked.push(id);
+    return store.reputation.resultsSinceReview(id, window);
+  };
+  const reviews = new TenantReviews({
+    store: { ...store, reputation: { ...store.reputation, resultsSinceReview } },
+    ...{ clock: { now: () => 1_800_000_000_000 }, log: silentLogger, limits: LIMITS },
+    ownTenant: async () => null,
+    onOwnTrouble: () => t.fail('it has no mail of its own'),
+    onWarned: () => void t.fail('nothing is wrong'),
+    onStopped: () => void t.fail('nothing is wrong'),
+  });
+  for (let times = 0; times < 2; times++) await t.rejects(reviews.check(), /is away/);
+  fails = false;
+  await reviews.check();
+  t.same(asked.toSorted(), tenants.toSorted());
+  await reviews.check();
+  t.equal(asked.length, 2, 'and none twice');
 });

@@ -1,8 +1,16 @@
 // Conformance: doubted receivers, tenants stopped for review, and undoing what a receiver has said.
 import type { Test } from 'tap';
+import type { Domain } from '../../../src/store/domains.ts';
+import type { ClaimedMessage } from '../../../src/store/queue.ts';
 import { type Bench, T0 } from './harness.ts';
 
 const PAGE = { after: null, limit: 100 };
+
+async function cancelOne(bench: Bench, domain: Domain): Promise<void> {
+  const { id } = await bench.queued(domain, 'a@x.test');
+  const message = (await bench.store.queue.findWaiting(id))!;
+  await bench.store.queue.endWaiting(bench.update(message, { to: 'canceled', reason: 'no' }));
+}
 
 export const reputationCases = {
   'a receiver is doubted until somebody trusts it': async (t: Test, { store }: Bench) => {
@@ -18,13 +26,13 @@ export const reputationCases = {
   'a tenant is stopped once, and judged by what came since': async (t: Test, bench: Bench) => {
     const { store } = bench;
     const { tenant, domain } = await bench.sender('acme.test');
-    const bounce = async () => {
-      const message = await bench.sending(domain, 'a@x.test');
-      await store.queue.record([
-        bench.attempted(message, { to: 'bounced', bounce: 'hard', reason: '550', suppress: null }),
-      ]);
+    const bounce = async (message: ClaimedMessage, at: number) => {
+      const to = { to: 'bounced', bounce: 'hard', reason: '550', suppress: null } as const;
+      await store.queue.record([{ ...bench.attempted(message, to), at }]);
     };
-    await bounce();
+    const waiting = await bench.sending(domain, 'a@x.test');
+    await bounce(await bench.sending(domain, 'a@x.test'), T0);
+    await cancelOne(bench, domain);
     const bounced = { recipient: 'a@x.test', isHardBounce: true, complaintWeight: 0 };
     t.strictSame(await store.reputation.resultsSinceReview(tenant.id, 10), { messages: 1, problems: [bounced] });
     t.equal(await store.reputation.reviewOf(tenant.id), null);
@@ -38,9 +46,17 @@ export const reputationCases = {
     await store.tenants.updateTenant(tenant.id, { status: 'active' });
     t.strictSame(await store.reputation.resultsSinceReview(tenant.id, 10), { messages: 0, problems: [] });
     t.strictSame(await store.reputation.reviewOf(tenant.id), { at: T0, reason: 'too many' }, 'also when it is over');
-    await bounce();
+    await bounce(await bench.sending(domain, 'a@x.test'), T0 + 1);
     t.match(await store.reputation.resultsSinceReview(tenant.id, 10), { messages: 1 });
-    t.match(await store.tenants.recentResultsOf(tenant.id, 10), { messages: 2 }, 'the other standing counts all');
+    await bounce(waiting, T0 + 1);
+    t.match(
+      await store.reputation.resultsSinceReview(tenant.id, 10),
+      { messages: 2 },
+      'what waited at the stop counts',
+    );
+    await cancelOne(bench, domain);
+    t.match(await store.reputation.resultsSinceReview(tenant.id, 10), { messages: 2 }, 'what was never sent does not');
+    t.match(await store.tenants.recentResultsOf(tenant.id, 10), { messages: 3 }, 'the other standing counts all');
   },
 
   "only a tenant's owners are its owners": async (t: Test, bench: Bench) => {

@@ -90,7 +90,7 @@ function* readRecentResults(db: Transaction, tenantId: string, window: number): 
       `SELECT count(*) AS messages, count(*) FILTER (WHERE bounce = 'hard') AS hard,
          count(*) FILTER (WHERE complained = 1) AS complaints
        FROM (SELECT bounce, complained FROM messages WHERE tenant_id = +? AND finished_at IS NOT NULL
-             ORDER BY id DESC LIMIT +?) last`,
+               AND state <> 'canceled' ORDER BY id DESC LIMIT +?) last`,
     )
     .get(toId(tenantId), window)) as { messages: number; hard: number; complaints: number };
   return { messages: row.messages, hardBounces: row.hard, complaints: row.complaints };

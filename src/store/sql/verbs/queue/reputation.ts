@@ -1,9 +1,10 @@
 // Doubted receivers and tenants' reviews.
 
+import { DAY_MS } from '../../../../base/clock.ts';
 import type { DoubtedReceiver, JudgedMail, ReputationStore } from '../../../suppressions.ts';
 import type { Steps } from '../../steps.ts';
 import type { Transaction, Work } from '../../transaction.ts';
-import { BEFORE_ALL_IDS, type Row, toId } from '../../values.ts';
+import { BEFORE_ALL_IDS, idAt, type Row, toId } from '../../values.ts';
 
 export function reputationVerbs(db: Transaction): Work<ReputationStore> {
   return {
@@ -32,10 +33,15 @@ export function reputationVerbs(db: Transaction): Work<ReputationStore> {
   };
 }
 
-const LAST_MESSAGES = `SELECT recipient, bounce, complained, complaint_weight FROM messages
-  WHERE tenant_id = +? AND finished_at IS NOT NULL
-    AND id > coalesce((SELECT last_message FROM tenant_reviews WHERE tenant_id = +?), +?)
-  ORDER BY id DESC LIMIT +?`;
+/** Mail that waited when the tenant was stopped was accepted within this time before, unless it was scheduled. */
+const WAITED_MS = 4 * DAY_MS;
+
+/** What was finished when the tenant was stopped is not held against it again, what waited then is. */
+const LAST_MESSAGES = `SELECT m.recipient, m.bounce, m.complained, m.complaint_weight
+  FROM messages m LEFT JOIN tenant_reviews r ON r.tenant_id = m.tenant_id
+  WHERE m.tenant_id = +? AND m.finished_at > coalesce(r.at, -1) AND m.state <> 'canceled'
+    AND m.id > coalesce((SELECT last_message FROM tenant_reviews WHERE tenant_id = +?), +?)
+  ORDER BY m.id DESC LIMIT +?`;
 
 function* resultsSinceReview(db: Transaction, tenantId: string, window: number): Steps<JudgedMail> {
   const tenant = toId(tenantId);
@@ -70,11 +76,11 @@ function* stopForReview(
   yield* db
     .sql(
       `INSERT INTO tenant_reviews (tenant_id, last_message, at, reason)
-     VALUES (+?, coalesce((SELECT max(id) FROM messages WHERE tenant_id = +?), +?), +?, +?)
+     VALUES (+?, +?, +?, +?)
      ON CONFLICT (tenant_id) DO UPDATE SET last_message = excluded.last_message, at = excluded.at,
        reason = excluded.reason`,
     )
-    .run(tenant, tenant, BEFORE_ALL_IDS, at, reason);
+    .run(tenant, idAt(at - WAITED_MS), at, reason);
   return true;
 }
 
