@@ -101,7 +101,8 @@ export async function openFoundation(
     limits: intakeLimits(config),
     diskFreeShare: () => diskFreeShare(folder.dir),
     reusableShare: async () => shareOfDisk(folder.dir, await store.upkeep.reusableBytes()),
-    makeRoom: () => makeRoom({ store, clock, ...keptDays(config) }),
+    // On a database server it would free nothing on this disk, and all daemons' data would be gone.
+    makeRoom: async () => (folder.database === null ? null : makeRoom({ store, clock, ...keptDays(config) })),
     residentBytes: residentMemory(),
     proveWritable: () => store.proveWritable(clock.now()),
   });
