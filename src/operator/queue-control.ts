@@ -27,14 +27,15 @@ export interface QueueControlParts {
 /** With the delivery of this process. */
 export function liveQueueControl(
   parts: QueueControlParts,
-  delivery: Pick<Delivery, 'shaping' | 'notice' | 'endBegun' | 'load' | 'sourceAddresses'>,
+  delivery: Pick<Delivery, 'shaping' | 'notice' | 'noticeScheduled' | 'endBegun' | 'load' | 'sourceAddresses'>,
   rules: BounceRules,
 ): QueueControl {
   const { store, clock, ids, log } = parts;
   const { shaping } = delivery;
   const onLanes = (lanes: LaneNotice[]) => delivery.notice(lanes);
+  const onScheduled = (at: number) => delivery.noticeScheduled(at);
   const { endBegun } = delivery;
-  const actions = new QueueActions({ store, clock, ids, log, shaping, endBegun, onLanes });
+  const actions = new QueueActions({ store, clock, ids, log, shaping, endBegun, onLanes, onScheduled });
   const load = (group: string | null) => delivery.load(group);
   const control = controlOf(parts, { actions, shaping, load, rules: () => rules });
   return { ...control, sources: () => delivery.sourceAddresses() };
@@ -47,7 +48,8 @@ export async function storeQueueControl(
 ): Promise<QueueControl> {
   const { store, clock, ids, log, config } = parts;
   const shaping = await Shaping.open({ store, clock, log, ...shapingSettings(config), random: Math.random });
-  const actions = new QueueActions({ store, clock, ids, log, shaping, endBegun: NOTHING_BEGUN, onLanes });
+  const nothing = { endBegun: NOTHING_BEGUN, onScheduled() {} };
+  const actions = new QueueActions({ store, clock, ids, log, shaping, onLanes, ...nothing });
   // Reading the rules takes some time, and few commands need them.
   return controlOf(parts, { actions, shaping, load: null, rules: () => loadBounceRules(SHIPPED_RULES) });
 }

@@ -6,7 +6,7 @@ import { cancel, canceledUpdate, type EndBegun, type EndWaitingKit } from '../ev
 import type { Logger } from '../observe/log.ts';
 import * as mailLog from '../observe/mail-log.ts';
 import { parseAddress } from '../protocol/mail/addresses/address.ts';
-import type { MessageState, SubmissionDetail } from '../store/queue.ts';
+import { ENDED_STATES, type MessageState, type SubmissionDetail } from '../store/queue.ts';
 import type { StoreVerbs } from '../store/store.ts';
 import { invalid } from './invalid.ts';
 import { notAllowed, type Sender } from './sender.ts';
@@ -83,11 +83,15 @@ export function createScheduling(kit: SchedulingKit): Scheduling {
       if (isRefusal(submission)) return submission;
       const waiting = await store.queue.findWaitingOf(by.tenantId, submissionId);
       // Concurrently, so that all are one commit.
-      const ended = await Promise.all(waiting.map((message) => cancel(kit, message, BY_SENDER)));
-      // What is claimed has not been sent yet, or not to the end.
-      const claimed = submission.messages.filter(({ state }) => state === 'sending').map(({ id }) => id);
-      const begun = await endBegun(claimed, (message) => canceledUpdate(kit, message, BY_SENDER));
-      const canceled = [...waiting.filter((_, index) => ended[index]), ...begun];
+      const results = await Promise.all(waiting.map((message) => cancel(kit, message, BY_SENDER)));
+      const ended = waiting.filter((_, index) => results[index]);
+      // What is claimed, also since it was looked up, has not been sent yet, or not to the end.
+      const endedIds = new Set(ended.map(({ id }) => id));
+      const open = submission.messages
+        .filter(({ id, state }) => isOpen(state) && !endedIds.has(id))
+        .map(({ id }) => id);
+      const begun = await endBegun(open, (message) => canceledUpdate(kit, message, BY_SENDER));
+      const canceled = [...ended, ...begun];
       for (const message of canceled) mailLog.canceled(log, message, BY_SENDER);
       // Called again after a lost answer, it says the same.
       const before = submission.messages.filter(({ state }) => state === 'canceled');
@@ -96,6 +100,10 @@ export function createScheduling(kit: SchedulingKit): Scheduling {
       return { canceled: all.filter((id) => ids.has(id)), tooLate: all.filter((id) => !ids.has(id)) };
     },
   };
+}
+
+function isOpen(state: MessageState): boolean {
+  return state !== 'delivered' && !ENDED_STATES.includes(state);
 }
 
 const BY_SENDER = { by: 'sender', reason: 'canceled by its sender' } as const;

@@ -331,10 +331,14 @@ t.test('mail for later: said so, moved, retried at once, canceled', async (t) =>
   t.match(await runHere('queue', 'move', STRANGER, '--to', later), { code: 1, stderr: /there is no message/ });
 
   t.match(await runHere('queue', 'retry', first), { code: 0, stdout: /is due now/ });
-  t.match(await json('queue', 'show', first), { state: 'queued' });
-  t.match(await runHere('queue', 'move', first, '--to', later), { code: 1, stderr: /its messages are queued/ });
-  t.match(await runHere('queue', 'cancel', second, '--reason', 'a mistake'), { code: 0 });
-  t.match(await json('queue', 'show', second), { state: 'canceled', last_reason: 'a mistake' });
+  const due = await json('queue', 'show', first);
+  t.equal(due.state, 'scheduled', 'the daemon looks at the suppression lists once more');
+  t.ok(Date.parse(String(due.next_attempt_at)) <= Date.now());
+  for (const id of [first, second]) {
+    t.match(await runHere('queue', 'cancel', id, '--reason', 'a mistake'), { code: 0 });
+    t.match(await json('queue', 'show', id), { state: 'canceled', last_reason: 'a mistake' });
+  }
+  t.match(await runHere('queue', 'move', first, '--to', later), { code: 1, stderr: /its messages are canceled/ });
 });
 
 t.test('what is due now and kept back all the same is told of', async (t) => {

@@ -49,7 +49,11 @@ async function setStage(t: Test, options: SetUpOptions & { reply?: SinkReply } =
     const { store, delivery } = harness;
     const { endBegun, shaping } = delivery;
     const kit = { store, shaping, endBegun, clock, ids: new IdSource(), log: silentLogger };
-    const actions = new QueueActions({ ...kit, onLanes: (lanes) => delivery.notice(lanes) });
+    const actions = new QueueActions({
+      ...kit,
+      onLanes: (lanes) => delivery.notice(lanes),
+      onScheduled: (at) => delivery.noticeScheduled(at),
+    });
     return actions.act(action, target, WORD);
   };
   return { clock, mood, sink, harness, act };
@@ -334,6 +338,18 @@ t.test('nobody opens: the event says the end of the cool-down, resuming tries at
   t.ok(await isKept(stage, id));
   t.match(await act('resume', OF_GROUP), { kind: 'done', held: [] });
   await harness.until(id, isDelivered);
+});
+
+t.test('scheduled mail that is retried goes at once, but not to who is suppressed meanwhile', async (t) => {
+  const { harness, clock, act } = await setStage(t);
+  const [gone, here] = await harness.send(['gone@rcpt.test', 'here@rcpt.test'], { sendAt: clock.now() + HOUR });
+  const entry = { address: 'gone@rcpt.test', reason: 'unsubscribe', messageId: null, createdAt: clock.now() } as const;
+  await harness.store.suppressions.addSuppression(harness.tenantId, entry);
+  for (const key of [gone!, here!])
+    t.match(await act('retry', { kind: 'message', key }), { kind: 'done', messages: 1 });
+  await harness.until(here!, isDelivered);
+  const ended = await harness.until(gone!, ({ finishedAt }) => finishedAt !== null);
+  t.match(ended, { state: 'failed', attempts: 0, lastReason: /suppression list \(unsubscribe\)/ });
 });
 
 t.test('a pause that is longer than the message lives: no next attempt is promised', async (t) => {

@@ -151,7 +151,13 @@ t.test('a domain whose route is not known waits for its look-up', async (t) => {
   await harness.until(id!, delivered);
 });
 
-t.test('a claimed mail can be canceled until its first command, and its session goes on', async (t) => {
+for (const looked of ['after it was claimed', 'just before']) {
+  t.test(`a claimed mail can be canceled until its first command; looked up ${looked}`, (t) =>
+    cancelClaimed(t, looked),
+  );
+}
+
+async function cancelClaimed(t: Test, looked: string): Promise<void> {
   const greeted = Promise.withResolvers<void>();
   const called = Promise.withResolvers<void>();
   const server = {
@@ -168,7 +174,17 @@ t.test('a claimed mail can be canceled until its first command, and its session 
   t.equal(state, 'sending');
   const { endBegun } = harness.delivery;
   const acts = { onScheduled() {}, endBegun, lifetimeMs: 1e9, log: silentLogger };
-  const scheduling = createScheduling({ store: harness.store, clock: systemClock, ids: new IdSource(), ...acts });
+  const { queue } = harness.store;
+  const findSubmission: typeof queue.findSubmission = async (...asked) => {
+    const found = await queue.findSubmission(...asked);
+    if (!found || looked !== 'just before') return found;
+    const before = found.messages.map((message) =>
+      message.state === 'sending' ? { ...message, state: 'queued' as const } : message,
+    );
+    return { ...found, messages: before };
+  };
+  const store = { ...harness.store, queue: { ...queue, findSubmission } };
+  const scheduling = createScheduling({ store, clock: systemClock, ids: new IdSource(), ...acts });
   const by = { tenantId: harness.tenantId, boundDomain: null };
   // Two at once: each is answered.
   const cancel = () => scheduling.cancel(by, submissionId);
@@ -188,4 +204,4 @@ t.test('a claimed mail can be canceled until its first command, and its session 
   );
   const { submissionId: sent } = (await harness.store.queue.getMessage(next!))!;
   t.same(await scheduling.cancel(by, sent), { canceled: [], tooLate: [next] });
-});
+}

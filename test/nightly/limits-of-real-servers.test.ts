@@ -123,7 +123,11 @@ t.test('a real Postfix', { skip: noPostfix }, async (t) => {
     const { store, delivery } = harness;
     const { endBegun, shaping } = delivery;
     const kit = { store, shaping, endBegun, clock, ids: new IdSource(), log: silentLogger };
-    const actions = new QueueActions({ ...kit, onLanes: (lanes) => delivery.notice(lanes) });
+    const actions = new QueueActions({
+      ...kit,
+      onLanes: (lanes) => delivery.notice(lanes),
+      onScheduled: (at) => delivery.noticeScheduled(at),
+    });
     const before = (await store.queue.getMessage(id!))!.attempts;
     t.match(await actions.act('resume', { kind: 'group', key: GROUP }, { by: 'jo', note: 'a test' }), { kind: 'done' });
     await harness.until(id!, ({ attempts }) => attempts > before);

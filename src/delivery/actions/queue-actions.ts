@@ -2,8 +2,7 @@
 // tenant, an MX group or a recipient domain. Each is recorded with who, when and why. Actions on many
 // messages work in portions, so that other mail continues meanwhile.
 
-import type { Clock } from '../../base/clock.ts';
-import { SECOND_MS, toTimestamp } from '../../base/clock.ts';
+import { type Clock, SECOND_MS, toTimestamp } from '../../base/clock.ts';
 import { unreachable } from '../../base/errors.ts';
 import type { IdSource } from '../../base/ids.ts';
 import type { Cancellation } from '../../events/delivery-events.ts';
@@ -38,6 +37,8 @@ export interface QueueActionsKit {
   endBegun: EndBegun;
   /** Called with lanes that have mail due; does nothing if no daemon is running. */
   onLanes(lanes: LaneNotice[]): void;
+  /** Called when scheduled mail is due: it is looked at once more, since its recipient may have unsubscribed. */
+  onScheduled(at: number): void;
 }
 
 export interface Attribution {
@@ -86,9 +87,8 @@ export class QueueActions {
     const { store, clock, log } = this.#kit;
     const { messages } = outcome;
     await store.shaping.addOperatorNote({ ...target, ...attribution, action, at: clock.now(), messages });
-    const { by, note } = attribution;
-    const facts = { action, kind: target.kind, target: target.key, by, note, messages };
-    log.info(facts, `queue ${action} by ${by}: ${target.kind} ${target.key}`);
+    const facts = { action, kind: target.kind, target: target.key, ...attribution, messages };
+    log.info(facts, `queue ${action} by ${attribution.by}: ${target.kind} ${target.key}`);
     return outcome;
   }
 
@@ -187,12 +187,14 @@ export class QueueActions {
   }
 
   async #retryOne(messageId: string): Promise<ActionOutcome> {
-    const { store, clock, onLanes } = this.#kit;
+    const { store, clock, onLanes, onScheduled } = this.#kit;
     const pause = await store.shaping.findPause({ kind: 'message', key: messageId });
     if (pause) return refused(`the message ${messageId} is paused by ${pause.by} (${pause.note}): resume it first`);
-    const lane = await store.queue.retryNow(messageId, clock.now());
+    const now = clock.now();
+    const lane = await store.queue.retryNow(messageId, now);
     if (!lane) return refused(await this.#whyNotWaiting(messageId));
     onLanes([lane]);
+    onScheduled(now);
     const holds = new StandingHolds(this.#kit.shaping, store);
     await holds.checkLane(lane, await store.queue.findWaiting(messageId));
     return { ...DONE, messages: 1, held: holds.list() };
@@ -230,8 +232,7 @@ export class QueueActions {
     const message = await this.#kit.store.queue.findWaiting(messageId);
     if (message && (await cancel(this.#kit, message, cancellation))) return message;
     const end = (claimed: WaitingMessage) => canceledUpdate(this.#kit, claimed, cancellation);
-    const [begun] = await this.#kit.endBegun([messageId], end);
-    return begun ?? null;
+    return (await this.#kit.endBegun([messageId], end))[0] ?? null;
   }
 
   async #cancelMany(target: LanesTarget, { note }: Attribution): Promise<ActionOutcome> {
@@ -282,8 +283,7 @@ export class QueueActions {
     if (message.state === 'scheduled' && message.dueAt !== null) {
       return `the message ${messageId} is not waiting yet: it is scheduled for ${toTimestamp(message.dueAt)}`;
     }
-    const state = message.state === 'sending' ? 'being sent right now' : message.state;
-    return `the message ${messageId} is not waiting: it is ${state}`;
+    return `the message ${messageId} is not waiting: it is ${message.state === 'sending' ? 'being sent right now' : message.state}`;
   }
 }
 

@@ -132,7 +132,8 @@ export const scheduledCases = {
     t.equal(await queue.endWaiting(update), false);
     t.match(await bench.message(ids[0]!), { state: 'canceled', lastReason: 'a mistake', finishedAt: update.at });
     t.match(await queue.retryNow(ids[1]!, T0), { domain: 'x.test', dueAt: T0 });
-    t.equal((await bench.message(ids[1]!)).state, 'queued');
+    t.equal((await bench.message(ids[1]!)).state, 'scheduled', 'it is looked at once more');
+    t.match(await queue.dueScheduled(T0, 10), [{ id: ids[1] }]);
     const left = await shaping.waitingOfLane(waiting[0]!.lane, 10);
     t.same(left.map(({ id }) => id).toSorted(), ids.slice(1).toSorted());
     t.equal(await bench.store.figures.countOpenMessages(), 2);

@@ -340,8 +340,7 @@ async function retryNow(walk: Walk): Promise<void> {
   const lane = await walk.store.queue.retryNow(message.id, walk.now);
   const waits = isWaiting(message);
   walk.same(lane?.lane, waits ? message.lane : undefined, 'retryNow');
-  const state = message.state === 'scheduled' ? 'queued' : message.state;
-  if (waits) Object.assign(message, { state, dueAt: walk.now, parked: false });
+  if (waits) Object.assign(message, { dueAt: walk.now, parked: false });
 }
 
 export function isWaiting({ state }: ModelMessage): boolean {

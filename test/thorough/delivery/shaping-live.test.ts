@@ -34,7 +34,11 @@ function actionsOf(harness: DeliveryHarness) {
   const { store, delivery } = harness;
   const { shaping, endBegun } = delivery;
   const kit = { store, shaping, endBegun, clock: systemClock, ids: new IdSource(), log: silentLogger };
-  return new QueueActions({ ...kit, onLanes: (lanes) => delivery.notice(lanes) });
+  return new QueueActions({
+    ...kit,
+    onLanes: (lanes) => delivery.notice(lanes),
+    onScheduled: (at) => delivery.noticeScheduled(at),
+  });
 }
 
 const reasonsOf = (harness: DeliveryHarness, group: string) =>

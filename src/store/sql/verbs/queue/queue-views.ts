@@ -116,8 +116,7 @@ function* findSubmission(db: Queries, tenantId: string, id: string): Steps<Submi
 
 function* retryNow(db: Transaction, id: string, at: number): Steps<LaneNotice | null> {
   const retry = db.sql(
-    `UPDATE messages SET due_at = +?, parked = 0, put_off = 0,
-       state = CASE state WHEN 'scheduled' THEN 'queued' ELSE state END
+    `UPDATE messages SET due_at = +?, parked = 0, put_off = 0
      WHERE id = +? AND state IN ('scheduled', 'queued', 'deferred')`,
   );
   if ((yield* retry.run(at, toId(id))).changes === 0) return null;
