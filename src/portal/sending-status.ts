@@ -23,7 +23,7 @@ export function sendingStatus({ tenant, paused, hasVerifiedDomain, hasDomain }: 
   const blocked = { decision: 'blocked', tone: 'bad' } as const;
   switch (tenant.status) {
     case 'suspended': {
-      const reason = `Your account is suspended: API calls are refused, and queued messages wait.${said}`;
+      const reason = `Your account is suspended: API calls are refused. Queued messages wait, and fail when their time for delivery is over.${said}`;
       return { ...blocked, word: 'suspended', reason, next: 'Contact the operator of this service.' };
     }
     case 'in_review': {

@@ -7,7 +7,7 @@ const OPERATORS_WORDS: Partial<Record<ShapingReason['code'], string>> = {
   tenant_paused: 'The operator of this service has paused your mail.',
   domain_paused: 'The operator of this service has paused mail to this domain.',
   group_paused: 'The operator of this service has paused mail to this provider.',
-  tenant_not_active: 'Your account isn’t active; queued messages wait until it is.',
+  tenant_not_active: 'Your account isn’t active; queued messages wait until it is, or their time for delivery is over.',
 };
 
 export function inTenantsWords({ code, reason }: Pick<ShapingReason, 'code' | 'reason'>): string {

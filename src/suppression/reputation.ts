@@ -125,7 +125,7 @@ function stopNotices({ id, name }: { id: string; name: string }, { state: { reas
     operator: { subject: `Tenant in review: ${name}`, text: `${name} (${id}). ${facts}\n`, key },
     owners: {
       subject: 'Sending is suspended for a review',
-      text: `${facts}\n\nQueued messages wait until the review is over. Clean up your recipient list, then contact the operator.\n`,
+      text: `${facts}\n\nQueued messages wait until the review is over, but no longer than mail that can't be delivered (72 hours by default): then they fail. Clean up your recipient list, then contact the operator.\n`,
       key,
     },
   };

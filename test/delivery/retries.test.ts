@@ -94,6 +94,17 @@ t.test('a parked message and one that was never tried end too', async (t) => {
   });
 });
 
+t.test('mail of a tenant that may not send says so when its lifetime is over', async (t) => {
+  const clock = movableClock();
+  const { harness } = await setUp(t, { clock, expiryPeriodMs: 30 });
+  setOneMx(harness);
+  const [id] = await harness.send(['ann@rcpt.test'], { held: true });
+  await harness.store.tenants.updateTenant(harness.tenantId, { status: 'in_review', statusReason: 'too many bounces' });
+  clock.offset = 72 * HOUR_MS;
+  const lastReason = /^given up after 72 h; .* its sender's account is not active \(in_review\)$/;
+  t.match(await harness.until(id!, isFinished), { state: 'failed', lastReason });
+});
+
 t.test('an expired message that cannot be ended stops no other', async (t) => {
   let broken = '';
   const wrapStore = (store: Store): Store => ({

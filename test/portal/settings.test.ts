@@ -52,7 +52,7 @@ t.test('settings and members', async (t) => {
     const tenant = world.sender.tenantId;
     for (const [status, words] of [
       ['in_review', /Your account is in review: API calls are refused/],
-      ['suspended', /Your account is suspended: API calls are refused, and queued messages wait/],
+      ['suspended', /Your account is suspended: API calls are refused. Queued messages wait, and fail when/],
     ] as const) {
       await world.postrider.json('tenant', 'set', tenant, '--status', status);
       t.match((await owner.get(AT)).text, words);

@@ -125,7 +125,7 @@ function countOf({ messages, complete }: Acted, what: string): string {
 
 export const queuePause = storeCommand({
   name: 'queue pause',
-  summary: 'Holds waiting mail until queue resume. Deliveries in progress finish.',
+  summary: 'Holds waiting mail until queue resume, or the end of its lifetime. Deliveries in progress finish.',
   options: { ...targets, reason: required(remark('TEXT', 'the reason, shown to other operators')), by },
   check: targetProblem,
   run: (services, values) => act(services, 'pause', { ...values, otherwise: '' }),

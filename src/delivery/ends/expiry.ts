@@ -12,7 +12,7 @@ import type { StoreVerbs } from '../../store/store.ts';
 import type { OrphanFinder } from '../queue/orphans.ts';
 
 interface ExpirySweeperKit extends EndWaitingKit {
-  store: StoreVerbs<{ queue: 'expired' | 'getMessage' | 'endWaiting' }>;
+  store: StoreVerbs<{ queue: 'expired' | 'getMessage' | 'endWaiting'; tenants: 'getTenant' }>;
   clock: Clock;
   log: Logger;
   orphans: Pick<OrphanFinder, 'sweep'>;
@@ -73,10 +73,8 @@ async function sweepOnce(kit: ExpirySweeperKit): Promise<number> {
 async function end(kit: ExpirySweeperKit, message: WaitingMessage): Promise<boolean> {
   const { store, log } = kit;
   try {
-    const detail = await store.queue.getMessage(message.id);
     const lifetime = describeHours(message.expiresAt - (message.sendAt ?? message.createdAt));
-    const last = detail?.lastReason ?? 'it was never tried';
-    const reason = `given up after ${lifetime}; the last reason for waiting: ${last}`;
+    const reason = `given up after ${lifetime}; the last reason for waiting: ${await reasonForWaiting(store, message)}`;
     if (!(await giveUp(kit, message, reason))) return false;
     failed(log, message, { reason, attempts: message.attempt, attempt: null });
     return true;
@@ -84,6 +82,15 @@ async function end(kit: ExpirySweeperKit, message: WaitingMessage): Promise<bool
     log.error({ error, message_id: message.id }, `an expired message could not be ended: ${describeError(error)}`);
     return false;
   }
+}
+
+async function reasonForWaiting(
+  store: ExpirySweeperKit['store'],
+  { id, tenantId }: Pick<WaitingMessage, 'id' | 'tenantId'>,
+): Promise<string> {
+  const tenant = await store.tenants.getTenant(tenantId);
+  if (tenant && tenant.status !== 'active') return `its sender's account is not active (${tenant.status})`;
+  return (await store.queue.getMessage(id))?.lastReason ?? 'it was never tried';
 }
 
 function describeHours(ms: number): string {

@@ -73,13 +73,13 @@ function noticeOf(
 ): Notice {
   const portal = `\n\n${baseUrl}/portal\n`;
   if (step === 'suspended') {
-    const text = `Sending for ${name} was suspended: ${reason}.\n\nYour queued messages wait. Reply to this mail if you have questions.${portal}`;
+    const text = `Sending for ${name} was suspended: ${reason}.\n\nYour queued messages wait, but no longer than mail that can't be delivered (72 hours by default). Reply to this mail if you have questions.${portal}`;
     return { subject: 'Sending was suspended', text, key };
   }
   const opened = step === 'approved' ? 'has been approved' : 'has been reactivated';
   return {
     subject: `${name} ${opened}`,
-    text: `${name} ${opened}: you can send now. Queued messages go out.${portal}`,
+    text: `${name} ${opened}: you can send now. Messages that are still queued go out.${portal}`,
     key,
   };
 }

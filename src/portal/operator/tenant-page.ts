@@ -60,9 +60,9 @@ function whyPart({ id, status, statusReason }: Tenant): Html | null {
     case 'pending_verification':
       return html`<p class="notice info">The tenant has signed up but hasn’t confirmed its email address yet. None of its mail is sent.</p>`;
     case 'in_review':
-      return html`<p class="notice warn">Waiting for your review: ${statusReason ?? 'new, not reviewed yet'}. Until you approve it, here or with <code>postrider tenant set ${id} --status active</code>, no mail is accepted or sent; queued messages wait.</p>`;
+      return html`<p class="notice warn">Waiting for your review: ${statusReason ?? 'new, not reviewed yet'}. Until you approve it, here or with <code>postrider tenant set ${id} --status active</code>, no mail is accepted or sent; queued messages wait until their lifetime is over.</p>`;
     case 'suspended':
-      return html`<p class="notice bad">Suspended: ${statusReason ?? 'no reason was given'}. No mail is accepted or sent; queued messages wait.</p>`;
+      return html`<p class="notice bad">Suspended: ${statusReason ?? 'no reason was given'}. No mail is accepted or sent; queued messages wait until their lifetime is over.</p>`;
   }
 }
 
