@@ -222,11 +222,16 @@ export function databaseUrl(summary: string): Maybe<DatabaseUrl> {
 /** A time as all output shows it: RFC 3339. */
 export function moment(placeholder: string, summary: string): Maybe<number> {
   return option(placeholder, `${summary}, such as 2026-01-31T12:00:00Z`, (given) => {
-    const ms = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2}))?$/i.test(given)
-      ? Date.parse(given)
-      : Number.NaN;
+    const written = /^(\d{4}-\d{2}-\d{2})(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2}))?$/i.exec(given);
+    const ms = written && isDay(written[1]!) ? Date.parse(given) : Number.NaN;
     return Number.isNaN(ms)
       ? bad(`"${given}" is not a time (expected RFC 3339, such as 2026-01-31T12:00:00Z)`)
       : good(ms);
   });
+}
+
+/** Date.parse takes 30 February for 2 March. */
+function isDay(date: string): boolean {
+  const at = Date.parse(date);
+  return !Number.isNaN(at) && new Date(at).toISOString().startsWith(date);
 }

@@ -1,11 +1,12 @@
 // The store in this process, for commands that run without a daemon: the data folder's lock, the store, and the whole
 // database file. Loads the driver, so import() it where it is used.
 import { DAY_MS } from '../base/clock.ts';
+import { Fault } from '../base/errors.ts';
 import type { SuppressedBy, SuppressionQuestion } from '../store/inspection.ts';
 import { inspect, openStore, storedSchema } from '../store/opening/open-store.ts';
 import type { MessagePage, MessageSearch } from '../store/reads.ts';
 import type { HeldMail } from '../store/restored.ts';
-import { backupDatabase, restoreDatabase } from '../store/sqlite/engine/backup.ts';
+import { backupDatabase, isFull, restoreDatabase } from '../store/sqlite/engine/backup.ts';
 import { DataFolderInUse, type DataLock, lockDataFolder } from '../store/sqlite/engine/data-lock.ts';
 import { refuseEmptiedDatabase } from '../store/sqlite/engine/emptied-database.ts';
 import { openSqliteStore } from '../store/sqlite/open.ts';
@@ -48,7 +49,14 @@ export function refuseEmptied({ database }: DataFolder): void {
 
 /** With or without a running daemon. */
 export function backUp(folder: DataFolder, target: string): Promise<void> {
-  return overDatabase(folder, () => backupDatabase(sqliteFile(folder), target));
+  return overDatabase(folder, async () => {
+    try {
+      await backupDatabase(sqliteFile(folder), target);
+    } catch (cause) {
+      if (!isFull(cause)) throw cause;
+      throw new Fault(`the backup ${target} cannot be written: the disk is full`, { permanence: 'permanent', cause });
+    }
+  });
 }
 
 /** The caller holds the lock. */

@@ -74,13 +74,14 @@ t.test('a disk that is full', { skip: noCompiler }, async (t) => {
   const disk = prepareBadDisk(dir, folder);
   disk.fail(os.constants.errno.ENOSPC);
   const env = { PATH: process.env.PATH, ...disk.env };
-  const said = await new Promise<Finished>((resolve) => {
-    const args = ['backup', '--to', dir, '--keep', '1', '--config', configFile];
-    execFile(PROGRAM, args, { env }, (error, stdout, stderr) => {
-      resolve({ code: typeof error?.code === 'number' ? error.code : 0, stdout, stderr });
+  for (const target of [['--to', dir, '--keep', '1'], [path.join(dir, 'copy.db')]]) {
+    const said = await new Promise<Finished>((resolve) => {
+      execFile(PROGRAM, ['backup', ...target, '--config', configFile], { env }, (error, stdout, stderr) => {
+        resolve({ code: typeof error?.code === 'number' ? error.code : 0, stdout, stderr });
+      });
     });
-  });
-  t.match(said, { code: 1, stdout: '', stderr: /the backup .*\.db cannot be written: the disk is full/ });
+    t.match(said, { code: 1, stdout: '', stderr: /the backup .*\.db cannot be written: the disk is full/ });
+  }
   t.same(fs.readdirSync(dir), [named(1, 'db')], 'nothing by half, and the earlier one is still there');
   disk.heal();
   t.match(await json('backup', '--to', dir, '--keep', '1'), { deleted: [path.join(dir, named(1, 'db'))] });

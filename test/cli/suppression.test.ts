@@ -51,6 +51,15 @@ t.test('what was exported can be imported by another tenant', async (t) => {
   t.match(after.stdout, /^address,reason,created_at,message_id\r?\nuser1499@x\.test,complaint,/);
   const found = await run('suppression', 'list', '--tenant', tenant, '--search', 'user149', '--json');
   t.equal(JSON.parse(found.stdout).suppressions.length, 10);
+  t.equal(JSON.parse(found.stdout).next, null);
+  const first = await run('suppression', 'list', '--tenant', tenant, '--json');
+  const { suppressions, next } = JSON.parse(first.stdout);
+  t.equal(suppressions.length, 1000, 'a list that is cut');
+  t.equal(next, 'user0999@x.test', 'says where it goes on');
+  t.match(
+    (await run('suppression', 'list', '--tenant', tenant, '--limit', '2')).stdout,
+    /\nMore: --after user0001@x\.test\n$/,
+  );
 });
 
 t.test('an export of another service', async (t) => {

@@ -66,6 +66,8 @@ const WRONG: [args: string, says: RegExp][] = [
   ['queue move', /ID is missing/],
   [`queue move ${ID}`, /--to is missing/],
   [`queue move ${ID} --to tomorrow`, /--to: "tomorrow" is not a time/],
+  [`queue move ${ID} --to 2027-02-29`, /--to: "2027-02-29" is not a time/],
+  [`queue move ${ID} --to 2026-11-31T12:00:00+02:00`, /--to: "2026-11-31T12:00:00\+02:00" is not a time/],
   ['address explain', /ADDRESS is missing/],
   ['address explain a@example.com b@example.com', /unexpected argument "b@example.com"/],
   ['backup', /FILE is missing/],

@@ -80,7 +80,7 @@ t.test('one look into DNS is no proof', async (t) => {
 
   const own = await postrider.json('suppression', 'list', '--tenant', sender.tenantId);
   t.match(own.suppressions, [{ address: 'joe@gone.test', reason: 'hard_bounce', rule: 'route-5.1.2' }]);
-  t.same(await postrider.json('suppression', 'list', '--platform'), { suppressions: [] });
+  t.same(await postrider.json('suppression', 'list', '--platform'), { suppressions: [], next: null });
   const undo = ['suppression', 'remove', '--since', '2026-01-01T00:00:00Z', '--rule', 'route-*'];
   t.match(await postrider.json(...undo), { platform: 0, tenants: 1 });
   const [again] = await send(second, sender, 'joe@gone.test');
@@ -137,7 +137,7 @@ t.test('much mail without a route at once is held until an operator decides', as
   await second.until(() => held(second).size === ids.length - 1, 'hold the others after a restart');
   t.match(await postrider.json('suppression', 'trust', '--group', 'no-route'), { mx_group: 'no-route' });
   await second.until(() => second.find({ fact: 'bounced' }).length === ids.length - 1, 'judge the others');
-  t.same(await postrider.json('suppression', 'list', '--platform'), { suppressions: [] });
+  t.same(await postrider.json('suppression', 'list', '--platform'), { suppressions: [], next: null });
   const again = await postrider.runHere('suppression', 'trust', '--group', 'no-route');
   t.match(again, { code: 1, stderr: /mail without a route is not held/ });
 });

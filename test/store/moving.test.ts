@@ -1,5 +1,6 @@
 // What needs no PostgreSQL of a move to PostgreSQL: who may begin, the bytes of a row, and the note in SQLite's file.
 import { hash } from 'node:crypto';
+import fs from 'node:fs';
 import path from 'node:path';
 import Database from 'better-sqlite3';
 import t, { type Test } from 'tap';
@@ -7,6 +8,7 @@ import { agree, agreeToGoBack } from '../../src/store/moving/agree.ts';
 import { RowBytes, RowSum } from '../../src/store/moving/row-bytes.ts';
 import type { CopyMark } from '../../src/store/postgres/engine/copied-from.ts';
 import { withoutPassword } from '../../src/store/postgres/engine/server-address.ts';
+import { backupDatabase } from '../../src/store/sqlite/engine/backup.ts';
 import { type MovedMark, noteMoved } from '../../src/store/sqlite/engine/moved-mark.ts';
 import { MoveSource } from '../../src/store/sqlite/moving/source.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
@@ -91,6 +93,8 @@ t.test('a moved database is refused until its note is removed', async (t) => {
   const file = await databaseWith(t, moved(true));
   const says = /postrider\.db was moved to PostgreSQL on 2026-11-26: mail at db1:5432\. .*postrider migrate --back/;
   for (let time = 0; time < 2; time++) await t.rejects(openSqliteStore({ file }), says);
+  await t.rejects(backupDatabase(file, `${file}.copy`), says, 'a copy of it would be no backup');
+  t.equal(fs.existsSync(`${file}.copy`), false);
   t.same(markIn(file), moved(true));
   noteMoved(file, null);
   await (await openSqliteStore({ file })).close();

@@ -1,6 +1,7 @@
 // suppression list | add | remove: a tenant's own list, or the platform's list of mailboxes that
 // do not exist. Files are in suppression-csv.ts.
 import { DAY_MS, toTimestamp } from '../../base/clock.ts';
+import { asTyped } from '../../base/text/as-typed.ts';
 import { counted } from '../../base/text/counted.ts';
 import { nearest } from '../../base/text/suggest.ts';
 import { type Answer, done, failed } from '../../operator/answer.ts';
@@ -38,11 +39,13 @@ export const suppressionList = storeCommand({
   check: scopeProblem,
   async run(services, { tenant, search, after, limit }) {
     const prefix = search === undefined ? {} : { prefix: search.trim().toLowerCase() };
-    const page = { after: after ?? null, limit: limit ?? DEFAULT_LIMIT, ...prefix };
-    if (tenant === undefined) return done({ suppressions: await listPlatform(services, page) });
-    return done({ suppressions: await listTenant(services, tenant, page) });
+    const most = limit ?? DEFAULT_LIMIT;
+    const page = { after: after ?? null, limit: most + 1, ...prefix };
+    const found = tenant === undefined ? await listPlatform(services, page) : await listTenant(services, tenant, page);
+    const suppressions = found.slice(0, most);
+    return done({ suppressions, next: found.length > most ? suppressions.at(-1)!.address : null });
   },
-  render: ({ suppressions }) =>
+  render: ({ suppressions, next }) =>
     renderTable(
       suppressions,
       [
@@ -54,7 +57,7 @@ export const suppressionList = storeCommand({
         { title: 'MESSAGE', value: (entry) => entry.message_id },
       ],
       'The list is empty.',
-    ),
+    ) + (next === null ? '' : `\nMore: --after ${asTyped(next)}`),
 });
 
 export const suppressionAdd = storeCommand({

@@ -7,11 +7,15 @@ import { describeError, Fault } from '../../../base/errors.ts';
 import { systemWords } from '../../../base/text/system-words.ts';
 import { openForReading } from './database-file.ts';
 import { isOurs, newestSchema, schemaVersion } from './migrations.ts';
+import { movedAway } from './moved-mark.ts';
 
 /** Writes a consistent copy of the database `file` to `target`, which must not exist yet. */
 export async function backupDatabase(file: string, target: string): Promise<void> {
   const db = openForReading(file);
   try {
+    // What came since is not in this file: a copy of it would look like a backup, and be none.
+    const moved = movedAway(db);
+    if (moved !== null) throw new Fault(moved, { permanence: 'permanent' });
     createPrivate(target);
     await copyInto(db, target);
   } finally {
@@ -76,6 +80,12 @@ async function copyInto(db: Database.Database, target: string): Promise<void> {
     fs.rmSync(target, { force: true });
     throw error;
   }
+}
+
+/** Whether a copy failed because there is no room for it. */
+export function isFull(thrown: unknown): boolean {
+  const { code } = thrown as { code?: unknown };
+  return code === 'SQLITE_FULL' || code === 'ENOSPC' || code === 'EDQUOT';
 }
 
 /** Without a write-ahead log the copy is one file, which can be read from read-only media too. */

@@ -6,7 +6,7 @@ import Database from 'better-sqlite3';
 import { HOUR_MS } from '../../../base/clock.ts';
 import { Fault } from '../../../base/errors.ts';
 import { systemWords } from '../../../base/text/system-words.ts';
-import { backupDatabase, syncToDisk } from './backup.ts';
+import { backupDatabase, isFull, syncToDisk } from './backup.ts';
 
 const PART = '.part';
 /** Also for what SQLite writes beside it. */
@@ -36,11 +36,6 @@ export async function writeWholeBackup(file: string, target: string, { check }: 
     const problem = isFull(cause) ? 'the disk is full' : systemWords(cause);
     throw new Fault(`the backup ${target} cannot be written: ${problem}`, { permanence: 'permanent', cause });
   }
-}
-
-function isFull(thrown: unknown): boolean {
-  const { code } = thrown as { code?: unknown };
-  return code === 'SQLITE_FULL' || code === 'ENOSPC' || code === 'EDQUOT';
 }
 
 function requireSound(part: string): void {
