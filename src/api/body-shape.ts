@@ -13,9 +13,12 @@ export type ShapeCheck<Body> = (given: JsonObject) => Body | Refusal;
 /** Known by its name, too, so that another thread can find it. */
 export type BodyShape<Body> = ShapeCheck<Body> & { readonly schemaName: ShapeName; readonly form: BodyForm };
 
+/** 100 emails, each with as many recipients, headers, labels and attachments as one may have. */
+export const MAX_VALUES_OF_BATCH = 25_000;
+
 /** Where it is not the usual one. */
 const FORMS: Partial<Record<ShapeName, BodyForm>> = {
-  'send-batch': { ofAnySize: ['emails', null, 'data'] },
+  'send-batch': { ofAnySize: ['emails', null, 'data'], maxValues: MAX_VALUES_OF_BATCH },
   // 10,000 addresses.
   'import-suppressions': { maxValues: 20_000 },
 };

@@ -99,9 +99,22 @@ t.test('a hundred emails may have data of any size', async (t) => {
   }
   const wrong = await post({ emails: [...emails.slice(1), { ...emails[0], data: [items] }] });
   t.match(wrong, { status: 400, body: { message: 'data: must be an object.', index: 99 } });
-  const elsewhere = await post({ emails: [...emails, mail({ to: Array(10_000).fill('a@example.com') })] });
-  const problem = 'The request body has 10607 values outside emails[].data; the limit is 10000.';
+  const elsewhere = await post({ emails: [...emails, mail({ to: Array(25_000).fill('a@example.com') })] });
+  const problem = 'The request body has 25607 values outside emails[].data; the limit is 25000.';
   t.match(elsewhere, { status: 400, body: { message: problem } });
+});
+
+t.test('a hundred emails may each have all that one may have', async (t) => {
+  const numbered = (count: number, make: (n: number) => [string, string]) =>
+    Object.fromEntries(Array.from({ length: count }, (_, n) => make(n)));
+  const email = {
+    ...mail({ to: Array.from({ length: 10 }, (_, n) => `jo${n}@example.org`) }),
+    headers: numbered(50, (n) => [`X-Shop-${n}`, `${n}`]),
+    tags: Array.from({ length: 10 }, (_, n) => ({ name: `tag-${n}`, value: `${n}` })),
+    metadata: numbered(20, (n) => [`key-${n}`, `${n}`]),
+  };
+  const answer = await post({ emails: Array(100).fill(email) });
+  t.equal(answer.status, 202, answer.body.message);
 });
 
 t.test('a key covers the whole batch', async (t) => {

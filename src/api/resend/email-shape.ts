@@ -4,7 +4,7 @@ import { isRefusal, type Refusal } from '../../base/refusals.ts';
 import { JsonText } from '../../base/text/json-text.ts';
 import type { AttachmentBody } from '../../submission/attachments.ts';
 import type { SendBody } from '../../submission/send-request.ts';
-import { type BodyShape, loadBodyShape } from '../body-shape.ts';
+import { type BodyShape, loadBodyShape, MAX_VALUES_OF_BATCH } from '../body-shape.ts';
 import type { BodyForm, JsonObject } from '../json-body.ts';
 import { invalid } from '../query.ts';
 import { readContent } from './attachment-content.ts';
@@ -44,7 +44,12 @@ export interface TranslatedBatch {
 }
 
 const FORM: BodyForm = { listsOfBytes: true, ofAnySize: ['template', 'variables'] };
-const FORM_OF_BATCH: BodyForm = { listsOfBytes: true, listAs: 'emails', ofAnySize: [null, 'template', 'variables'] };
+const FORM_OF_BATCH: BodyForm = {
+  listsOfBytes: true,
+  listAs: 'emails',
+  ofAnySize: [null, 'template', 'variables'],
+  maxValues: MAX_VALUES_OF_BATCH,
+};
 
 export function loadResendEmail(): BodyShape<TranslatedEmail> {
   const shape = loadBodyShape<ResendEmail>('resend-email', 'resend');

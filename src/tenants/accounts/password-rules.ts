@@ -4,7 +4,7 @@ import { GUESSED_PASSWORDS } from './guessed-passwords.ts';
 
 /** Long enough that guessing against scrypt is hopeless, short enough for four words. */
 export const PASSWORD_MIN_CHARS = 12;
-const PASSWORD_MAX_CHARS = 1024;
+export const PASSWORD_MAX_CHARS = 1024;
 /** `abcabcabcabc` repeats a pattern of three. */
 const PATTERN_CHARS = 4;
 const RUNS = ['abcdefghijklmnopqrstuvwxyz', '01234567890', 'qwertyuiopasdfghjklzxcvbnm', 'qwertzuiopasdfghjklyxcvbnm'];

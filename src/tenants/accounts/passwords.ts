@@ -2,6 +2,7 @@
 // without locking users out. Also generates passwords.
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import { type RandomBytes, randomText } from '../random-text.ts';
+import { PASSWORD_MAX_CHARS } from './password-rules.ts';
 
 // 2^15 · 8 · 128 bytes are 32 MiB per password being checked, three passes: OWASP's equivalent of 2^17 with one pass
 // (128 MiB), for smaller machines.
@@ -11,8 +12,8 @@ const PARALLELISM = 3;
 const SALT_BYTES = 16;
 const HASH_BYTES = 32;
 const HASH_SHAPE = /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+/]+=*)\$([A-Za-z0-9+/]+=*)$/;
-// A longer password is an attempt to keep us busy.
-const PASSWORD_MAX_CHARS = 1024;
+// A longer password is an attempt to keep us busy. Characters that may be chosen have one or two code units.
+const MAX_CODE_UNITS = 2 * PASSWORD_MAX_CHARS;
 
 /** 20 letters and digits are 119 bits. */
 const GENERATED_CHARS = 20;
@@ -40,7 +41,7 @@ export async function hashPassword(password: string, random: RandomBytes = rando
 /** Also false for a hash that cannot be parsed. */
 export async function verifyPassword(password: string, stored: string): Promise<boolean> {
   const expected = parseHash(stored);
-  if (!expected || password.length > PASSWORD_MAX_CHARS) return false;
+  if (!expected || password.length > MAX_CODE_UNITS) return false;
   return timingSafeEqual(await derive(password, expected, expected.hash.length), expected.hash);
 }
 

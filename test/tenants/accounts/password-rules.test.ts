@@ -1,6 +1,6 @@
 import t from 'tap';
 import { passwordProblem } from '../../../src/tenants/accounts/password-rules.ts';
-import { generatePassword } from '../../../src/tenants/accounts/passwords.ts';
+import { generatePassword, hashPassword, verifyPassword } from '../../../src/tenants/accounts/passwords.ts';
 
 const ABOUT = { email: 'jo.miller@example.com', name: 'Acme Rockets Ltd' };
 
@@ -55,4 +55,13 @@ t.test('passwords that are not, with the reason', async (t) => {
       t.match(passwordProblem(password, ABOUT) ?? 'taken', reason, password.slice(0, 40));
     }
   }
+});
+
+t.test('the longest password that can be chosen signs in, a longer one costs nothing', async (t) => {
+  const longest = `horse battery lake${'🎉'.repeat(1006)}`;
+  t.equal(passwordProblem(longest, ABOUT), null);
+  t.equal(await verifyPassword(longest, await hashPassword(longest)), true);
+  const longer = `${longest}${'🎉'.repeat(10)}`;
+  t.match(passwordProblem(longer, ABOUT), /at most 1024 characters/);
+  t.equal(await verifyPassword(longer, await hashPassword(longer)), false);
 });
