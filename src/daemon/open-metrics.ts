@@ -34,7 +34,7 @@ export async function openMetricsListener(
   const { metrics, log } = foundation;
   if (!metrics) return;
   const { host, port } = config.metrics;
-  const of = { ...sources, residentBytes: residentMemory() };
+  const of = { ...sources, residentBytes: residentMemory(), lifetimeMs: config.delivery.lifetime };
   const figures = () => figuresOf(foundation, of);
   const listener = await startMetricsListener({ host, port, metrics, log, figures });
   opened.add(() => listener.close());
@@ -42,7 +42,7 @@ export async function openMetricsListener(
 
 async function figuresOf(
   { store, ownership, nodes, clock, intake }: Foundation,
-  sources: MetricSources & { residentBytes(): number },
+  sources: MetricSources & { residentBytes(): number; lifetimeMs: number },
 ): Promise<Figures> {
   const now = clock.now();
   const unstored = sources.unstoredResults();
@@ -56,7 +56,8 @@ async function figuresOf(
   ]);
   return {
     queueMessages,
-    queueOldestMs: oldest ? now - oldest.createdAt : 0,
+    // Its lifetime begins when it is to be sent: until then, scheduled mail does not wait.
+    queueOldestMs: oldest ? Math.max(0, now - Math.max(oldest.createdAt, oldest.expiresAt - sources.lifetimeMs)) : 0,
     intakeOpen: intake.state.accepting,
     doubtedReceivers: doubts.filter(({ mxGroup }) => mxGroup !== NO_ROUTE).length,
     noRouteHeld: doubts.some(({ mxGroup }) => mxGroup === NO_ROUTE),

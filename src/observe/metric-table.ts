@@ -27,14 +27,18 @@ export const METRICS = {
   },
   postrider_delivery_seconds: {
     kind: 'histogram',
-    help: "Time from the 202 to the receiving server's 250, of delivered messages, by MX group.",
+    help: "Time from the 202, or the time that mail was scheduled for, to the receiving server's 250, of delivered messages, by MX group.",
     labels: ['mx_group'],
     buckets: DELIVERY_SECONDS,
   },
-  postrider_queue_messages: { kind: 'gauge', help: 'Messages that were accepted and are not finished.', labels: [] },
+  postrider_queue_messages: {
+    kind: 'gauge',
+    help: 'Messages that were accepted and are not finished, scheduled ones too; the same from each daemon on a shared store.',
+    labels: [],
+  },
   postrider_queue_oldest_seconds: {
     kind: 'gauge',
-    help: 'Age of the message whose lifetime ends first; 0 when nothing waits.',
+    help: 'Age of the message whose lifetime ends first, of scheduled mail from its time on; 0 when nothing waits.',
     labels: [],
   },
   postrider_intake_open: { kind: 'gauge', help: '1 while new mail is accepted, otherwise 0.', labels: [] },

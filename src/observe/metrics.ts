@@ -11,8 +11,8 @@ interface AttemptLabels {
   outcome: 'delivered' | 'deferred' | 'bounced' | 'failed' | 'parked';
   bounce: BounceType | null;
   mxGroup: string | null;
-  /** Since the message was accepted. */
-  ageMs: number;
+  /** Since the message was accepted, or was to be sent. */
+  elapsedMs: number;
 }
 
 interface CallFacts {
@@ -78,10 +78,10 @@ export class Metrics {
     this.#set('postrider_start_time_seconds', performance.timeOrigin / 1000);
   }
 
-  attempted({ outcome, bounce, mxGroup, ageMs }: AttemptLabels): void {
+  attempted({ outcome, bounce, mxGroup, elapsedMs }: AttemptLabels): void {
     const mx_group = this.#groups.labelOf(mxGroup);
     this.#counter('postrider_attempts_total').inc({ outcome, class: bounce ?? 'none', mx_group });
-    if (outcome === 'delivered') this.#histogram('postrider_delivery_seconds').observe({ mx_group }, ageMs / 1000);
+    if (outcome === 'delivered') this.#histogram('postrider_delivery_seconds').observe({ mx_group }, elapsedMs / 1000);
   }
 
   committed({ verbs, elapsedMs, sent }: CommittedGroup): void {

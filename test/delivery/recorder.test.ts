@@ -44,3 +44,26 @@ t.test('a hard bounce counts for its receiver at once, and for its tenant when i
   await recorded;
   t.strictSame(heard, ['google hard', 'tenant stored']);
 });
+
+t.test('how long delivery took begins at the 202, or at the time that was asked for', async (t) => {
+  const took: number[] = [];
+  const recorder = new Recorder({
+    results: { write: async () => {} },
+    clock: { now: () => 10_000 },
+    ids: new IdSource(),
+    random: () => 0.5,
+    policy: { ladder: { stepsMs: [60_000], jitter: 0 }, platformSuppressionMs: 1e9 },
+    log: silentLogger,
+    endWatch: { ended: () => {}, hardBounceStored: () => {}, unrouted: () => {}, doubtOf: () => null },
+    onAttempt: ({ elapsedMs }) => void took.push(elapsedMs),
+  });
+  const judgement = { kind: 'delivered', peer: noPeer('dot', '250 OK') } as const;
+  for (const times of [
+    { createdAt: 1000, sendAt: null },
+    { createdAt: 1000, sendAt: 9000 },
+    { createdAt: 9500, sendAt: 9000 },
+  ]) {
+    await recorder.record({ message: { ...MESSAGE, ...times }, startedAt: 9900, judgement, mxGroup: 'google' });
+  }
+  t.strictSame(took, [9000, 1000, 500]);
+});

@@ -1,17 +1,22 @@
 // Mail for later survives the daemon: killed right behind the 202, it is still scheduled, and goes when it is moved.
 import t from 'tap';
+import { findFreePort } from '../support/free-port.ts';
 import { messageIdOf, registerSender, send, startWorld } from '../support/world.ts';
 
 const inHours = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString();
 
 t.test('a kill loses neither the message nor its time', async (t) => {
-  const { postrider, dns, sink } = await startWorld(t);
+  const port = await findFreePort();
+  const { postrider, dns, sink } = await startWorld(t, { settings: { metrics: { port } } });
   const daemon = await postrider.serve();
   const sender = await registerSender({ dns, postrider }, daemon);
   const later = inHours(2);
   const [kept, canceled] = await send(daemon, sender, ['kept@receiver.test', 'canceled@receiver.test'], {
     send_at: later,
   });
+  const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+  t.match(metrics, /^postrider_queue_messages 2$/m);
+  t.match(metrics, /^postrider_queue_oldest_seconds 0$/m, 'it does not wait yet');
   await daemon.kill();
 
   const next = await postrider.serve();

@@ -36,8 +36,8 @@ t.test('a scrape shows what was told and what is asked for', async (t) => {
     metrics.close();
     await listener.close();
   });
-  metrics.attempted({ outcome: 'delivered', bounce: null, mxGroup: null, ageMs: 300 });
-  metrics.attempted({ outcome: 'bounced', bounce: 'hard', mxGroup: 'a.test', ageMs: 300 });
+  metrics.attempted({ outcome: 'delivered', bounce: null, mxGroup: null, elapsedMs: 300 });
+  metrics.attempted({ outcome: 'bounced', bounce: 'hard', mxGroup: 'a.test', elapsedMs: 300 });
   metrics.committed({ verbs: 12, elapsedMs: 3 });
   metrics.committed({ verbs: 300, elapsedMs: 3, sent: { statements: 9, roundTrips: 6, tries: 2 } });
   metrics.answered({ method: 'POST', route: '/emails', status: 202, elapsedMs: 2 });

@@ -36,7 +36,8 @@ export interface MeasuredAttempt {
   outcome: Decision['transition']['to'];
   bounce: BounceType | null;
   mxGroup: string | null;
-  ageMs: number;
+  /** Since it was accepted, or was to be sent. */
+  elapsedMs: number;
 }
 
 /** One finished attempt. */
@@ -137,7 +138,8 @@ export class Recorder {
 
 function attemptFacts({ message, mxGroup }: AttemptResult, { transition }: Decision, at: number): MeasuredAttempt {
   const bounce = transition.to === 'bounced' ? transition.bounce : null;
-  return { outcome: transition.to, bounce, mxGroup, ageMs: at - message.createdAt };
+  const begunAt = Math.max(message.createdAt, message.sendAt ?? 0);
+  return { outcome: transition.to, bounce, mxGroup, elapsedMs: at - begunAt };
 }
 
 function logResult(log: Logger, { message, judgement }: AttemptResult, { transition, nextAttemptAt }: Decided): void {

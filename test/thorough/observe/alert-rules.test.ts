@@ -80,7 +80,10 @@ function commits(all: number, quick: number): Record<string, string> {
   return { [bucket('0.25')]: growing(quick), [bucket('1')]: growing(all), [bucket('+Inf')]: growing(all) };
 }
 
-const queued = (messages: number) => ({ [named('postrider_queue_messages', A)]: steady(messages) });
+const queued = (messages: number, oldest = 901) => ({
+  [named('postrider_queue_messages', A)]: steady(messages),
+  [named('postrider_queue_oldest_seconds', A)]: steady(oldest),
+});
 const MAILS = 'postrider_submission_mails_total';
 const LOGINS = 'postrider_submission_logins_total';
 const CONNECTIONS = 'postrider_submission_connections_total';
@@ -119,6 +122,9 @@ const CASES: Record<string, Case[]> = {
     { what: 'it never delivered', series: { ...queued(101), ...attempts({ deferred: 5 }) }, fires: [A] },
     { what: 'it delivers slowly', series: { ...queued(101), ...attempts({ delivered: 1, deferred: 5 }) } },
     { what: 'little is waiting', series: { ...queued(100), ...attempts({ deferred: 5 }) } },
+    { what: 'all of it is scheduled', series: queued(101, 0) },
+    { what: 'it is drained', series: { ...queued(101), [named('postrider_slots', A)]: steady(0) } },
+    { what: 'it has slots', series: { ...queued(101), [named('postrider_slots', A)]: steady(8) }, fires: [A] },
   ],
   PostriderQueueIsOld: above('postrider_queue_oldest_seconds', 86_400),
   PostriderIsBlocked: [
