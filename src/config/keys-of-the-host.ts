@@ -200,7 +200,10 @@ export const HOST_KEYS = {
         shape: 'mail-address',
         default: null,
         example: 'operator@example.com',
-        doc: ['Where mail to postmaster, abuse and fbl is forwarded. Not set: it is only stored.'],
+        doc: [
+          'Where mail to postmaster, abuse and fbl is forwarded, and where warnings about tenants and receivers',
+          'go. Not set: such mail is only stored, and warnings are only in the log.',
+        ],
       },
     },
   },
