@@ -28,11 +28,13 @@ export interface ExpectedMail {
 }
 
 const MOST_IN_A_LIST = 3;
+const MAX_SUBJECT_CHARS = 998;
 
 export function randomCall(seed: number, sender: string): RandomCall {
   const random = seededRandom(seed ^ 0xca11);
   const upTo = (most: number) => Math.floor(random() * (most + 1));
   const message = randomMessage(seed);
+  const subject = asLongAsTaken(message.subject);
   const nameOf = (list: string, index: number) =>
     random() < 0.5 ? '' : randomMessage(seed * 7 + index).to.name || list;
   const listOf = (list: string, count: number): Mailbox[] =>
@@ -51,7 +53,7 @@ export function randomCall(seed: number, sender: string): RandomCall {
     to: to.map(written),
     ...(isLetter && { cc: cc.map(written), bcc: bcc.map(written) }),
     ...(replyTo.length > 0 && { reply_to: replyTo.map(written) }),
-    ...{ subject: message.subject, headers },
+    ...{ subject, headers },
     ...(message.text !== null && { text: message.text }),
     ...(message.html !== null && { html: message.html }),
     ...(files.length > 0 && { attachments: files.map(given) }),
@@ -59,7 +61,7 @@ export function randomCall(seed: number, sender: string): RandomCall {
   };
   const parts = [message.text, message.html].flatMap((part) => (part ? [encoded(withCrlf(part))] : []));
   const expected = [...to, ...cc, ...bcc].map((mailbox) => ({
-    ...{ recipient: mailbox[1], subject: message.subject, from: [from], parts },
+    ...{ recipient: mailbox[1], subject, from: [from], parts },
     to: isOneLetter ? to : [mailbox],
     cc: cc.length > 0 ? cc : null,
     replyTo: replyTo.length > 0 ? replyTo : null,
@@ -69,6 +71,11 @@ export function randomCall(seed: number, sender: string): RandomCall {
     hidden: bcc.map(([, address]) => address).filter((address) => address !== mailbox[1]),
   }));
   return { body, expected };
+}
+
+function asLongAsTaken(subject: string): string {
+  const chars = [...subject];
+  return chars.length > MAX_SUBJECT_CHARS ? chars.slice(0, MAX_SUBJECT_CHARS).join('').trimEnd() : subject;
 }
 
 /** Each is in one list only. None has a blank: the receiving server refuses it. */
