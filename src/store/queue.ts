@@ -194,7 +194,7 @@ export interface QueueStore {
   findMessage(tenantId: string, id: string): Promise<MessageDetail | null>;
   /** The tenant's own. */
   findSubmission(tenantId: string, id: string): Promise<SubmissionDetail | null>;
-  /** Makes the message due now, even a parked one. Null when it is finished, unknown or being sent. */
+  /** Makes the message due now, even a parked one; a scheduled one stays scheduled. Null when it is finished, unknown or being sent. */
   retryNow(id: string, at: number): Promise<LaneNotice | null>;
   /** Finishes a waiting message; false, and nothing changes, when it is finished, unknown or being sent. */
   endWaiting(update: MessageUpdate): Promise<boolean>;

@@ -36,25 +36,28 @@ export function reputationVerbs(db: Transaction): Work<ReputationStore> {
 /** Mail that waited when the tenant was stopped was accepted within this time before, unless it was scheduled. */
 const WAITED_MS = 4 * DAY_MS;
 
-/** What was finished when the tenant was stopped is not held against it again, what waited then is. */
-const LAST_MESSAGES = `SELECT m.recipient, m.bounce, m.complained, m.complaint_weight
-  FROM messages m LEFT JOIN tenant_reviews r ON r.tenant_id = m.tenant_id
-  WHERE m.tenant_id = +? AND m.finished_at > coalesce(r.at, -1) AND m.state <> 'canceled'
-    AND m.id > coalesce((SELECT last_message FROM tenant_reviews WHERE tenant_id = +?), +?)
-  ORDER BY m.id DESC LIMIT +?`;
+/**
+ * What was finished when the tenant was stopped is not held against it again, what waited then is. `last_message` only ends
+ * the search: nothing before it can have waited.
+ */
+const LAST_MESSAGES = `SELECT recipient, bounce, complained, complaint_weight FROM messages
+  WHERE tenant_id = +? AND state <> 'canceled'
+    AND finished_at > coalesce((SELECT at FROM tenant_reviews WHERE tenant_id = +?), -1)
+    AND id > coalesce((SELECT last_message FROM tenant_reviews WHERE tenant_id = +?), +?)
+  ORDER BY id DESC LIMIT +?`;
 
 function* resultsSinceReview(db: Transaction, tenantId: string, window: number): Steps<JudgedMail> {
   const tenant = toId(tenantId);
   const messages = (yield* db
     .sql(`SELECT count(*) FROM (${LAST_MESSAGES}) last`, 'column')
-    .get(tenant, tenant, BEFORE_ALL_IDS, window)) as number;
+    .get(tenant, tenant, tenant, BEFORE_ALL_IDS, window)) as number;
   const rows = (yield* db
     .sql(
       `SELECT recipient, bounce = 'hard' AS hard,
          CASE WHEN complained = 1 THEN coalesce(complaint_weight, 1) ELSE 0 END AS weight
        FROM (${LAST_MESSAGES}) last WHERE bounce = 'hard' OR complained = 1`,
     )
-    .all(tenant, tenant, BEFORE_ALL_IDS, window)) as Row[];
+    .all(tenant, tenant, tenant, BEFORE_ALL_IDS, window)) as Row[];
   const problems = rows.map((row) => ({
     recipient: row.recipient as string,
     isHardBounce: row.hard === 1,
