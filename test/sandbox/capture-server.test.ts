@@ -25,6 +25,7 @@ t.test('each magic recipient, with or without +anything, in any case', async (t)
     ['no+bounce@example.com', 'accepted'],
     ['constructor@example.com', 'accepted'],
     ['"a b"@example.com', 'accepted'],
+    ['"a <b> c"@example.com', 'accepted'],
   ];
   for (const [recipient, verdict] of expected) {
     t.equal(verdictOf(await sendTo(session, recipient)), verdict, recipient);

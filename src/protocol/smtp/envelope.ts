@@ -37,8 +37,12 @@ export function isSafe({ mailFrom, rcptTo }: Envelope): boolean {
   return canBeCarried(mailFrom) && canBeCarried(rcptTo) && rcptTo !== '';
 }
 
+/** RFC 5321 section 4.1.2: inside quotes an angle bracket is a character like any other. */
+const QUOTED_LOCAL = /^"(?:[^"\\]|\\.)*"(?=@)/;
+
 function canBeCarried(address: string): boolean {
-  return !/[\u0000-\u001f\u007f-\u009f<>]/.test(address) && address.isWellFormed();
+  const isInOneLine = !/[\u0000-\u001f\u007f-\u009f]/.test(address) && address.isWellFormed();
+  return isInOneLine && !/[<>]/.test(address.replace(QUOTED_LOCAL, ''));
 }
 
 /** The capability that this message needs and the server does not offer. */

@@ -43,12 +43,29 @@ t.test('what the server does not offer', async (t) => {
   });
 });
 
+t.test('angle brackets inside quotes are a part of the address', async (t) => {
+  for (const local of ['"<b>"', '"a>"', '"a\\"<b"', '"\\\\<"']) {
+    const envelope = { ...plain, rcptTo: `${local}@example.net` };
+    t.doesNotThrow(() => assertSafe(envelope), local);
+    t.equal(rcptCommand(envelope), `RCPT TO:<${local}@example.net>\r\n`);
+  }
+});
+
 t.test('addresses cannot break out of their command', async (t) => {
   t.doesNotThrow(() => assertSafe(plain));
   t.doesNotThrow(() => assertSafe({ ...plain, mailFrom: '' }));
   for (const evil of ['\r', '\n', '\0', '<', '>', '\t', '\u007f', '\u0085', '\ud800']) {
     t.throws(() => assertSafe({ ...plain, mailFrom: `a${evil}@example.org` }), UNSAFE);
     t.throws(() => assertSafe({ ...plain, rcptTo: `a${evil}@example.org` }), UNSAFE);
+  }
+  for (const evil of [
+    '"a" <b>@example.org',
+    '"a"b>@example.org',
+    '"a\\"<b>@example.org',
+    '"a<b@example.org',
+    '"a\r"@b.org',
+  ]) {
+    t.throws(() => assertSafe({ ...plain, rcptTo: evil }), UNSAFE, evil);
   }
   t.throws(() => assertSafe({ ...plain, rcptTo: '' }), { message: 'the recipient is empty' });
 });
