@@ -10,7 +10,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { keepPace, RUN_FOLDER_VARIABLE } from './test-pace.ts';
 import { TestReport } from './test-report.ts';
-import { readWhereabouts, tellWhereabouts } from './test-whereabouts.ts';
+import { lastWords, readWhereabouts, tellWhereabouts } from './test-whereabouts.ts';
 import { endDeafFiles, STEP_LIMIT_VARIABLE } from './watch-test-file.ts';
 
 const ROOT = path.join(import.meta.dirname, '..');
@@ -54,7 +54,10 @@ async function main(selection: string[]): Promise<number> {
   const { factor, reason } = pace.first;
   if (factor > 1.5)
     console.log(`This machine is busy (${reason}): waiting limits begin ${factor.toFixed(1)} times as long.`);
-  const whereabouts = (file: string) => tellWhereabouts(readWhereabouts(folder, file), Date.now());
+  const whereabouts = (file: string) => [
+    ...tellWhereabouts(readWhereabouts(folder, file), Date.now()),
+    ...lastWords(folder, file),
+  ];
   const report = new TestReport((line) => process.stdout.write(`${line}\n`), whereabouts);
   await runTap(files, report, folder);
   if (report.again.size > 0) await runTap([...report.again], report, folder);

@@ -3,6 +3,9 @@
 import fs from 'node:fs';
 import path from 'node:path';
 
+const STDERR = 2;
+const MAX_LAST_WORDS = 20;
+
 export interface Whereabouts {
   pid: number;
   startedAt: number;
@@ -80,6 +83,26 @@ export function tellWhereabouts(found: Whereabouts | null, now: number): string[
   return lines;
 }
 
-function fileFor(folder: string, testFile: string): string {
-  return path.join(folder, 'where', `${testFile.replaceAll(/[^\w.-]/g, '_')}.json`);
+/** From here on: the runner drops what a process writes there, such as V8's reason for giving up. */
+export function keepErrorOutput(folder: string, testFile: string): void {
+  fs.closeSync(STDERR);
+  // The system gives the lowest free number.
+  const fd = fs.openSync(fileFor(folder, testFile, 'err'), 'a');
+  if (fd !== STDERR) throw new Error(`the error output became ${fd}`);
+}
+
+/** The last lines that the process wrote to its error output. */
+export function lastWords(folder: string, testFile: string): string[] {
+  let text: string;
+  try {
+    text = fs.readFileSync(fileFor(folder, testFile, 'err'), 'utf8');
+  } catch {
+    return [];
+  }
+  const lines = text.split('\n').filter((line) => line.trim() !== '');
+  return lines.slice(-MAX_LAST_WORDS).map((line) => `it wrote: ${line}`);
+}
+
+function fileFor(folder: string, testFile: string, kind: 'json' | 'err' = 'json'): string {
+  return path.join(folder, 'where', `${testFile.replaceAll(/[^\w.-]/g, '_')}.${kind}`);
 }

@@ -5,7 +5,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import type { Test } from 'tap';
 import { RUN_FOLDER_VARIABLE, readPace } from './test-pace.ts';
-import { readWhereabouts, WhereaboutsLog } from './test-whereabouts.ts';
+import { keepErrorOutput, readWhereabouts, WhereaboutsLog } from './test-whereabouts.ts';
 
 /** Milliseconds on a quiet machine that a file may take for one step. */
 export const STEP_LIMIT_VARIABLE = 'POSTRIDER_TEST_STEP_LIMIT_MS';
@@ -22,7 +22,9 @@ type Watched = Pick<Test, 'name' | 'fullname'> & {
 export async function watchFile(file: string, env: NodeJS.ProcessEnv): Promise<void> {
   const { [RUN_FOLDER_VARIABLE]: folder, [STEP_LIMIT_VARIABLE]: limit } = env;
   if (folder === undefined || limit === undefined || !file.endsWith('.test.ts') || process.send === undefined) return;
-  const log = new WhereaboutsLog(folder, path.relative(process.cwd(), file), Date.now());
+  const name = path.relative(process.cwd(), file);
+  const log = new WhereaboutsLog(folder, name, Date.now());
+  keepErrorOutput(folder, name);
   process.once('exit', (code) => log.note({ exitCode: code }));
   const { default: t } = await import('tap');
   noteSteps(t as unknown as Watched, log);
