@@ -83,7 +83,7 @@ export function tellWhereabouts(found: Whereabouts | null, now: number): string[
   return lines;
 }
 
-/** From here on: the runner drops what a process writes there, such as V8's reason for giving up. */
+/** From here on it goes into a file: the runner drops it, and V8 says there why it gives up. */
 export function keepErrorOutput(folder: string, testFile: string): void {
   fs.closeSync(STDERR);
   // The system gives the lowest free number.

@@ -9,7 +9,7 @@ export function damage(harness: DeliveryHarness, sql: string, ...values: unknown
   db.close();
 }
 
-/** It reads well and can't be composed, so the message is parked. */
+/** The row can still be read, but no mail be composed from it: the message is parked. */
 export function spoilRecipient(harness: DeliveryHarness, messageId: string): void {
   damage(harness, "UPDATE messages SET recipient = '<b>@rcpt.test' WHERE id = ?", uuidToBytes(messageId));
 }

@@ -67,7 +67,7 @@ t.test('what is told of files that do not come to their end', async (t) => {
   t.match(told('dies'), /^FAIL/);
   t.match(
     told('dies'),
-    /it was in: it dies\n.*last assertion, number 1: ok: alive\n(?:.*\n)*.*it wrote: why it dies\n/,
+    /it was in: it dies\n.*last assertion, number 1: ok: alive\n(?:.*\n)*.*it wrote: through Node\n.*it wrote: why it dies\n/,
   );
 
   t.match(told('dies-early'), /^FAIL/);
