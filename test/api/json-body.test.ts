@@ -158,7 +158,7 @@ for (const path of PATHS) {
       const [large, small] = [text + padding, text].map((one) => parseJsonObject(Buffer.from(one), form));
       if (JSON.stringify(revived(large)) !== JSON.stringify(small)) return t.fail(again);
     }
-    t.ok(lifted > 200, `${lifted} fields`);
+    t.ok(lifted > 100, `${lifted} fields, seed ${seed}`);
   });
 }
 
