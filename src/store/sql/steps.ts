@@ -4,8 +4,11 @@
 //
 //     const row = (yield* db.sql('SELECT name FROM tenants WHERE id = +?').get(toId(id))) as Row | undefined;
 
-/** A row as an object; the value of its only column; an array of all values. */
-export type RowShape = 'object' | 'column' | 'tuple';
+/**
+ * A row as an object; the value of its only column; an array of all values; of an insert that ends with RETURNING, the number
+ * that the table has assigned, which SQLite knows without a row.
+ */
+export type RowShape = 'object' | 'column' | 'tuple' | 'assigned';
 
 /** What comes back: the first row or undefined, all rows, or how many rows were changed. */
 export type Wanted = 'get' | 'all' | 'run';

@@ -42,7 +42,11 @@ export class VerbRunner implements Connection {
       for (const id of webhookIds) this.#now().webhooksDue.add(fromId(id));
     },
   };
-  readonly #queries: Record<RowShape, Map<string, Query>> = { object: new Map(), column: new Map(), tuple: new Map() };
+  readonly #queries: Record<Exclude<RowShape, 'assigned'>, Map<string, Query>> = {
+    object: new Map(),
+    column: new Map(),
+    tuple: new Map(),
+  };
   readonly #statements: WaveStatements;
   readonly #readInSlices: <T>(work: () => Steps<T>) => Promise<T>;
   #scope: Scope | null = null;
@@ -54,6 +58,7 @@ export class VerbRunner implements Connection {
   }
 
   sql(text: string, shape: RowShape = 'object'): Query {
+    if (shape === 'assigned') return this.sql(text, 'column');
     const known = this.#queries[shape].get(text);
     if (known) return known;
     const query = new Query(text, shape);

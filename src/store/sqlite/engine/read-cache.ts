@@ -4,6 +4,7 @@
 import { performance } from 'node:perf_hooks';
 import type Database from 'better-sqlite3';
 import type { Steps } from '../../sql/steps.ts';
+import { answered } from './statements.ts';
 
 // Some 500 bytes each. One entry more clears the cache, and it fills again.
 const MAX_ENTRIES = 50_000;
@@ -23,9 +24,12 @@ export class ReadCache {
     this.#version = db.prepare('PRAGMA data_version').pluck();
   }
 
-  *cached<T>(name: string, look: () => Steps<T>): Steps<T> {
+  cached<T>(name: string, look: () => Steps<T>): Steps<T> {
     const known = this.#found.get(name);
-    if (known !== undefined) return known as T;
+    return known === undefined ? this.#look(name, look) : answered(known as T);
+  }
+
+  *#look<T>(name: string, look: () => Steps<T>): Steps<T> {
     const found = yield* look();
     // What does not exist is not cached: requests with random names must not push out the other entries.
     if (this.#suspended || found === null || found === undefined) return found;

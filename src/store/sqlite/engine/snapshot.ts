@@ -7,6 +7,7 @@ export class Snapshot {
   readonly #begin: Database.Statement;
   readonly #commit: Database.Statement;
   #isReading = false;
+  #hasBegun = false;
 
   constructor(db: Database.Database) {
     this.#db = db;
@@ -21,12 +22,20 @@ export class Snapshot {
       return work();
     } finally {
       this.#isReading = false;
-      if (this.#db.inTransaction) this.#commit.run();
+      if (this.#hasBegun) this.#end();
     }
   }
 
   /** Before each statement of the connection. */
   enter(): void {
-    if (this.#isReading && !this.#db.inTransaction) this.#begin.run();
+    if (!this.#isReading || this.#hasBegun) return;
+    this.#begin.run();
+    this.#hasBegun = true;
+  }
+
+  /** SQLite itself ends a transaction after some errors. */
+  #end(): void {
+    this.#hasBegun = false;
+    if (this.#db.inTransaction) this.#commit.run();
   }
 }

@@ -11,6 +11,7 @@ export class Statements implements Queries {
     object: new Map(),
     column: new Map(),
     tuple: new Map(),
+    assigned: new Map(),
   };
 
   constructor(db: Database.Database) {
@@ -20,32 +21,47 @@ export class Statements implements Queries {
   sql(text: string, shape: RowShape = 'object'): Query {
     const known = this.#prepared[shape].get(text);
     if (known) return known;
-    const query = new PreparedQuery(this.#db, text, shape);
+    const query = shape === 'assigned' ? new NumberingInsert(this.#db, text) : new PreparedQuery(this.#db, text, shape);
     this.#prepared[shape].set(text, query);
     return query;
   }
 }
 
 class PreparedQuery extends Query {
-  readonly #statement: Database.Statement;
+  protected readonly statement: Database.Statement;
 
   constructor(db: Database.Database, text: string, shape: RowShape) {
     super(text, shape);
-    this.#statement = db.prepare(text);
-    if (shape === 'column') this.#statement.pluck();
-    else if (shape === 'tuple') this.#statement.raw();
+    this.statement = db.prepare(text);
+    if (shape === 'column') this.statement.pluck();
+    else if (shape === 'tuple') this.statement.raw();
   }
 
   override get(...parameters: unknown[]): Steps<unknown> {
-    return answered(this.#statement.get(...parameters));
+    return answered(this.statement.get(...parameters));
   }
 
   override all(...parameters: unknown[]): Steps<unknown[]> {
-    return answered(this.#statement.all(...parameters));
+    return answered(this.statement.all(...parameters));
   }
 
   override run(...parameters: unknown[]): Steps<Changes> {
-    return answered(this.#statement.run(...parameters));
+    return answered(this.statement.run(...parameters));
+  }
+}
+
+const RETURNING = /\s+RETURNING (?:id|seq)$/;
+
+/** Without its RETURNING, for which SQLite would make a table of rows: a sixth of what the insert costs. */
+class NumberingInsert extends PreparedQuery {
+  constructor(db: Database.Database, text: string) {
+    if (!RETURNING.test(text)) throw new Error(`no insert that returns a number: ${text}`);
+    super(db, text.replace(RETURNING, ''), 'object');
+  }
+
+  override get(...parameters: unknown[]): Steps<unknown> {
+    const { changes, lastInsertRowid } = this.statement.run(...parameters);
+    return answered(changes === 1 ? lastInsertRowid : undefined);
   }
 }
 

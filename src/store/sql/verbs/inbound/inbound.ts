@@ -48,7 +48,7 @@ function* keep(db: Transaction, mail: NewInboundMail, quota?: ContentQuota): Ste
     .sql(
       `INSERT INTO inbound_mails (id, received_at, remote_ip, ehlo_name, tls, mail_from, recipients, size_octets, slot)
        VALUES (+?, +?, +?, +?, +?, +?, +?, +?, +?) RETURNING seq`,
-      'column',
+      'assigned',
     )
     .get(toId(id), receivedAt, remoteIp, ehloName, tls, mailFrom, JSON.stringify(recipients), bytes, slot)) as number;
   yield* db.sql('INSERT INTO inbound_contents (mail_seq, content) VALUES (+?, +?)').run(seq, content);

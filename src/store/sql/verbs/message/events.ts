@@ -29,7 +29,7 @@ export function* insertEvent(
   const tenant = toId(of.tenantId);
   const insert = db.sql(
     'INSERT INTO events (id, tenant_id, message_id, type, at, data) VALUES (+?, +?, +?, +?, +?, +?) RETURNING seq',
-    'column',
+    'assigned',
   );
   const data = JSON.stringify(event.data);
   yield* db.beginEvents();

@@ -64,11 +64,15 @@ function fromStored([name, address]: StoredMailbox): Mailbox {
   return { name, address };
 }
 
-export function* insertAttachments(db: Transaction, contentId: number, of: NewSubmission): Steps<void> {
+export function* insertAttachments(
+  db: Transaction,
+  contentId: number,
+  attachments: NonNullable<NewSubmission['attachments']>,
+): Steps<void> {
   const insert = db.sql(
     'INSERT INTO attachments (content_id, position, filename, content_type, cid, bytes) VALUES (+?, +?, +?, +?, +?, +?)',
   );
-  const rows = (of.attachments ?? []).map(({ filename, contentType, contentId: cid, content }, position) => {
+  const rows = attachments.map(({ filename, contentType, contentId: cid, content }, position) => {
     return [contentId, position, filename, contentType, cid, content];
   });
   yield* db.forAll(rows, (row) => insert.run(...row));

@@ -66,8 +66,11 @@ function* sweep(db: Transaction, before: number, limit: number): Steps<number> {
 }
 
 /** Runs within the transaction that accepts the submission. */
-export function* linkWritten(db: Transaction, { tenantId, id, written }: NewSubmission): Steps<void> {
-  if (!written) return;
+export function* linkWritten(
+  db: Transaction,
+  { tenantId, id }: Pick<NewSubmission, 'tenantId' | 'id'>,
+  written: NonNullable<NewSubmission['written']>,
+): Steps<void> {
   const of = [toId(tenantId), toId(id)] as const;
   yield* db
     .sql(

@@ -62,8 +62,9 @@ export function* accept(db: Transaction, submission: NewSubmission): Steps<Accep
     return (yield* replayOf(db, submission))!;
   }
   if (inserted.some(({ isNew }) => !isNew)) throw new Fault('a message has an ID twice', { permanence: 'permanent' });
-  yield* insertAttachments(db, content, submission);
-  yield* linkWritten(db, submission);
+  const { attachments = [], written } = submission;
+  if (attachments.length > 0) yield* insertAttachments(db, content, attachments);
+  if (written) yield* linkWritten(db, submission, written);
   countOpenMessages(db, submission.domainId, accepted.length);
   countAccepted(db, submission, accepted.length);
   const receipt = { id: submission.id, messageIds: accepted.map((recipient) => recipient.messageId), rejected };
@@ -161,7 +162,7 @@ function* insertContent(db: Transaction, submission: NewSubmission): Steps<numbe
   const { subject, html, text, headers, lists, attachments = [] } = submission;
   const insert = db.sql(
     'INSERT INTO contents (subject, html, text, headers, lists, attachments) VALUES (+?, +?, +?, +?, +?, +?) RETURNING id',
-    'column',
+    'assigned',
   );
   const listed = listsText(lists);
   return (yield* insert.get(subject, html, text, JSON.stringify(headers), listed, attachments.length)) as number;
