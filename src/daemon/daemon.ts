@@ -184,7 +184,10 @@ function notYetRunning() {
   return {
     running,
     inboundWaits: () => running.inbound?.rescan(),
-    findPassage: (mail: NewMail) => running.delivery?.findPassage(mail) ?? null,
+    passages: {
+      mayFind: (mail: NewMail) => running.delivery?.passages.mayFind(mail) ?? false,
+      find: (mail: NewMail) => running.delivery?.passages.find(mail) ?? null,
+    },
     onAccepted: (lanes: LaneNotice[]) => running.delivery?.notice(lanes),
     onScheduled: (sendAt: number) => running.delivery?.noticeScheduled(sendAt),
   };

@@ -30,7 +30,7 @@ export interface SiteParts {
   /** `staysUsable` only in the sandbox. */
   /** A certificate that is not in files. */
   tls: TlsSource | null;
-  accepting: Pick<SubmissionOptions, 'onAccepted' | 'onScheduled' | 'findPassage' | 'staysUsable'> & {
+  accepting: Pick<SubmissionOptions, 'onAccepted' | 'onScheduled' | 'passages' | 'staysUsable'> & {
     scheduling: Scheduling;
   };
 }

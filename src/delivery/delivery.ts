@@ -28,7 +28,7 @@ import type { ResultJournal } from './outcome/result-journal.ts';
 import { ResultWriter, type UnstoredResults } from './outcome/result-writer.ts';
 import type { GroupLoad } from './queue/group.ts';
 import { MessagesInFlight, OrphanFinder } from './queue/orphans.ts';
-import type { NewMail, Passage } from './queue/passage.ts';
+import type { Passages } from './queue/passage.ts';
 import { Schedule, type ScheduleKit } from './queue/schedule.ts';
 import { Scheduler, type SchedulerKit } from './queue/scheduler.ts';
 import type { NoRouteRules } from './route/no-route.ts';
@@ -104,8 +104,8 @@ export interface DeliveryKit {
 export interface Delivery {
   /** These lanes have mail, or may have. */
   notice(lanes: LaneNotice[]): void;
-  /** A way past the queue for a message that is being accepted; null: it must wait like others. */
-  findPassage(mail: NewMail): Passage | null;
+  /** Ways past the queue for messages that are being accepted. */
+  passages: Pick<Passages, 'mayFind' | 'find'>;
   /** Ends messages that are claimed, as long as none of their commands has been sent; returns them. */
   endBegun: EndBegun;
   /** Mail has been scheduled for this time. */
@@ -171,7 +171,7 @@ export async function startDelivery(kit: DeliveryKit): Promise<Delivery> {
 
   return {
     notice: (lanes) => scheduler.notice(lanes),
-    findPassage: (mail) => scheduler.findPassage(mail),
+    passages: scheduler.passages,
     endBegun: (ids, end) => scheduler.endBegun(ids, end),
     noticeScheduled: (sendAt) => schedule.notice(sendAt),
     reconcile: () => scheduler.reconcile(),

@@ -12,10 +12,23 @@ export interface Passage extends FirstAttempt {
   drop(): void;
 }
 
+interface NewMail {
+  tenantId: string;
+  /** Of its recipient. */
+  domain: string;
+  fromDomain: string;
+}
+
+export interface Passages {
+  /** A first look, which costs next to nothing. False: there is none. */
+  mayFind(mail: NewMail): boolean;
+  /** A session that waits for the message; null: it goes into the queue. */
+  find(mail: NewMail): Passage | null;
+}
+
 export interface BeginAtOnce {
   store: Pick<Store, 'submissions'>;
-  /** A session that waits for the message; null: it goes into the queue. */
-  findPassage(mail: { tenantId: string; domain: string; fromDomain: string }): Passage | null;
+  passages: Passages;
 }
 
 interface Prepared {
@@ -28,11 +41,11 @@ const MAX_HANDED_CHARS = 64 * 1024;
 
 /** `note` hears of the result before anything is sent. */
 export async function acceptAndBegin(
-  { store, findPassage }: BeginAtOnce,
+  { store, passages }: BeginAtOnce,
   { submission, fromDomain }: Prepared,
   note: (result: AcceptResult) => void,
 ): Promise<AcceptResult> {
-  const passage = await passageFor({ store, findPassage }, { submission, fromDomain });
+  const passage = await passageFor({ store, passages }, { submission, fromDomain });
   if (passage === null) {
     const result = await store.submissions.accept(submission);
     note(result);
@@ -60,15 +73,17 @@ export async function acceptAndBegin(
 
 /** Null: the message goes into the queue. */
 async function passageFor(
-  { store, findPassage }: BeginAtOnce,
+  { store, passages }: BeginAtOnce,
   { submission, fromDomain }: Prepared,
 ): Promise<(Passage & { facts: SendingFacts }) | null> {
   const { tenantId, domainId, recipients } = submission;
   const [recipient] = recipients;
   if (recipients.length !== 1 || !recipient || !isPlain(submission)) return null;
+  const mail = { tenantId, domain: recipient.domain, fromDomain };
+  if (!passages.mayFind(mail)) return null;
   const facts = await store.submissions.findSendingFacts(tenantId, domainId);
   // Not before the last wait: a session that waits sends nothing meanwhile.
-  const passage = facts && findPassage({ tenantId, domain: recipient.domain, fromDomain });
+  const passage = facts && passages.find(mail);
   return passage && { ...passage, facts };
 }
 

@@ -36,7 +36,7 @@ export interface SubmissionOptions extends PrepareOptions {
   log: Logger;
   /** Why intake is closed; null: it is open. Replays are answered in either case. */
   refuseNew?(): Refusal | null;
-  findPassage: BeginAtOnce['findPassage'];
+  passages: BeginAtOnce['passages'];
   /** Called after the commit, with the lanes that have mail due. */
   onAccepted(lanes: LaneNotice[]): void;
   /** Called after the commit, with the time of mail for later. */

@@ -49,9 +49,10 @@ t.test('a mail for which a session is ready costs two commits, and its content i
 
 t.test('what is handed over is what a courier would read', async (t) => {
   const { harness } = await warm(t);
-  const find = harness.delivery.findPassage;
+  const { passages } = harness.delivery;
+  const find = passages.find.bind(passages);
   const begun: Parameters<Passage['begin']>[0][] = [];
-  t.intercept(harness.delivery, 'findPassage', {
+  t.intercept(passages, 'find', {
     value: (mail: Parameters<typeof find>[0]) => {
       const passage = find(mail);
       if (!passage) return null;
@@ -113,7 +114,7 @@ t.test('under load mail waits for a batch', async (t) => {
   };
   const { harness } = await warm(t, { sink, limits: { sessionsPerGroup: 20 } });
   const find = () => {
-    const passage = harness.delivery.findPassage({
+    const passage = harness.delivery.passages.find({
       tenantId: harness.tenantId,
       domain: DOMAIN,
       fromDomain: FROM_DOMAIN,
@@ -128,6 +129,10 @@ t.test('under load mail waits for a batch', async (t) => {
   }
   await full.promise;
   t.equal(find(), false);
+  const { submissions } = harness.store;
+  const facts = t.capture(submissions, 'findSendingFacts', submissions.findSendingFacts);
+  ids.push(...(await harness.send([`next@${DOMAIN}`], { atOnce: true })));
+  t.strictSame(facts(), [], 'nothing is looked up that only a passage needs');
   held.resolve();
   await harness.untilAll(ids, delivered);
 });

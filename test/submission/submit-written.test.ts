@@ -42,7 +42,14 @@ async function openSubmission(t: Test) {
   const [key] = await store.keys.listApiKeys(tenant.id);
   const sender = { id: key!.id, tenantId: tenant.id, boundDomain: null };
   const submission = createSubmission({
-    ...{ store, clock, ids, log: silentLogger, lifetimeMs: 3_600_000, findPassage: () => null },
+    ...{
+      store,
+      clock,
+      ids,
+      log: silentLogger,
+      lifetimeMs: 3_600_000,
+      passages: { mayFind: () => false, find: () => null },
+    },
     ...{
       templates: { render: () => Promise.reject(new Error('there are no templates')) },
       onAccepted: () => {},

@@ -251,7 +251,7 @@ function services({
       ...{ store, templates, clock, ids, log },
       lifetimeMs: 72 * 3_600_000,
       refuseNew,
-      findPassage: () => null,
+      passages: { mayFind: () => false, find: () => null },
       onAccepted: (lanes) => void notices.push(...lanes),
       onScheduled: () => {},
     }),

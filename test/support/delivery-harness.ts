@@ -239,9 +239,9 @@ export async function startDeliveryHarness(options: DeliveryHarnessOptions): Pro
       ...(content.slot !== undefined && { slot: content.slot }),
       expiresAt: (content.sendAt ?? now) + (content.lifetimeMs ?? 72 * 3_600_000),
     };
-    const { findPassage } = running.delivery;
+    const { passages } = running.delivery;
     const result = content.atOnce
-      ? await acceptAndBegin({ store, findPassage }, { submission, fromDomain: domain }, () => {})
+      ? await acceptAndBegin({ store, passages }, { submission, fromDomain: domain }, () => {})
       : await store.submissions.accept(submission);
     if (result.kind !== 'accepted') throw new Error(`not accepted: ${result.kind}`);
     if (result.begun) return result.receipt.messageIds;

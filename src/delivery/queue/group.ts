@@ -88,6 +88,11 @@ export class Group {
     return this.#turns.empty && this.#sessions.size === 0 && this.#starting === 0;
   }
 
+  /** Whether mail waits for its turn, or is being claimed for it. */
+  get hasLine(): boolean {
+    return !this.#turns.empty || this.#claims > 0;
+  }
+
   /** Connections that are open or being opened. */
   get open(): number {
     return this.#sessions.size + this.#starting;
@@ -122,7 +127,7 @@ export class Group {
 
   /** A session waits for a message that is being accepted; the answer takes it, or nothing. Null: it must wait in line. */
   waitFor(mail: Pick<Lane, 'tenantId' | 'domain'>, hosts: MailHost[]): ((messages: ClaimedMessage[]) => void) | null {
-    if (this.#stopped || !this.#turns.empty || this.#claims > 0) return null;
+    if (this.#stopped || this.hasLine) return null;
     const hostsKey = hostsKeyOf(hosts);
     const lingering = this.#sessions.lingeringTo(hostsKey);
     if (this.#verdictFor(mail, lingering ? 'open' : 'new').decision === 'wait' || this.#allowance(mail) < 1)

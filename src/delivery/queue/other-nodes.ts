@@ -24,8 +24,9 @@ interface Looking {
 export function passOnOthers(
   lanes: readonly LaneNotice[],
   { notices, ownership }: Pick<OtherNodesKit, 'notices' | 'ownership'>,
-): LaneNotice[] {
+): readonly LaneNotice[] {
   const isOwn = ({ slot }: LaneNotice) => ownership.of(slot) !== null;
+  if (lanes.every(isOwn)) return lanes;
   const others = new Set(lanes.filter((lane) => !isOwn(lane)).map(({ slot }) => slot));
   if (others.size > 0) notices.tellLanes(others);
   return lanes.filter(isOwn);

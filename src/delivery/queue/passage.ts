@@ -49,31 +49,61 @@ export interface PassageKit {
 /** With more on its way, batches from the queue cost less than messages one by one. */
 const MOST_IN_FLIGHT = 10;
 
-export function findPassage(kit: PassageKit, mail: NewMail, groupOf: (name: string) => Group): Passage | null {
-  const { ownership, inFlight, shaping, clock, log } = kit;
-  if (inFlight.size >= MOST_IN_FLIGHT) return null;
-  const [owner] = ownership.all;
-  const route = owner ? knownRoute(kit, mail) : null;
-  if (!owner || !route) return null;
-  const { tenantId, domain } = mail;
-  const ready = groupOf(route.group).waitFor({ tenantId, domain }, route.hosts);
-  if (!ready) return null;
-  shaping.noteDomain(domain, route.group);
-  shaping.reservations.reserve(route.group, tenantId, 1);
-  const settle = (claimed: ClaimedMessage[]) => {
-    shaping.reservations.settle(route.group, tenantId, { reserved: 1, claimed });
-    ready(claimed);
-  };
-  return {
-    owner,
-    dueAgainAt: clock.now() + (kit.pausesMs()[0] ?? 0),
-    begin(message) {
-      inFlight.hold([message.id]);
-      attemptStarted(log, message, { attempt: message.attempt });
-      settle([message]);
-    },
-    drop: () => settle([]),
-  };
+interface GroupsByName {
+  get(name: string): Group | undefined;
+  /** One that is not there yet is made. */
+  make(name: string): Group;
+}
+
+export class Passages {
+  readonly #kit: PassageKit;
+  readonly #groups: GroupsByName;
+  #stopped = false;
+
+  constructor(kit: PassageKit, groups: GroupsByName) {
+    this.#kit = kit;
+    this.#groups = groups;
+  }
+
+  /** False: there is none. Under load that is so for nearly every mail, and nothing else need be looked up. */
+  mayFind({ domain }: Pick<NewMail, 'domain'>): boolean {
+    const { inFlight, routes } = this.#kit;
+    if (this.#stopped || inFlight.size >= MOST_IN_FLIGHT) return false;
+    const route = routes.known(domain);
+    return route?.kind === 'group' && !this.#groups.get(route.group)?.hasLine;
+  }
+
+  /** Null: it must wait like others. */
+  find(mail: NewMail): Passage | null {
+    if (!this.mayFind(mail)) return null;
+    const { ownership, inFlight, shaping, clock, log, pausesMs } = this.#kit;
+    const [owner] = ownership.all;
+    const route = owner ? knownRoute(this.#kit, mail) : null;
+    if (!owner || !route) return null;
+    const { tenantId, domain } = mail;
+    const ready = this.#groups.make(route.group).waitFor({ tenantId, domain }, route.hosts);
+    if (!ready) return null;
+    shaping.noteDomain(domain, route.group);
+    shaping.reservations.reserve(route.group, tenantId, 1);
+    const settle = (claimed: ClaimedMessage[]) => {
+      shaping.reservations.settle(route.group, tenantId, { reserved: 1, claimed });
+      ready(claimed);
+    };
+    return {
+      owner,
+      dueAgainAt: clock.now() + (pausesMs()[0] ?? 0),
+      begin(message) {
+        inFlight.hold([message.id]);
+        attemptStarted(log, message, { attempt: message.attempt });
+        settle([message]);
+      },
+      drop: () => settle([]),
+    };
+  }
+
+  stop(): void {
+    this.#stopped = true;
+  }
 }
 
 function knownRoute(kit: PassageKit, { tenantId, domain, fromDomain }: NewMail): GroupRoute | null {

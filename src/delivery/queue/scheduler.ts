@@ -32,7 +32,7 @@ import type { WaitingLane } from './lane-rotation.ts';
 import { Lanes } from './lanes.ts';
 import type { MessagesInFlight } from './orphans.ts';
 import { hearOtherNodes, passOnOthers } from './other-nodes.ts';
-import { findPassage, type NewMail, type Passage } from './passage.ts';
+import { Passages } from './passage.ts';
 import { QueueLooks } from './queue-looks.ts';
 
 export interface SchedulerKit {
@@ -86,6 +86,8 @@ export class Scheduler {
   readonly #claims: Claims;
   readonly #looks: QueueLooks;
   readonly #unrouted: UnroutedMail;
+  /** Ways past the queue for messages that are being accepted. */
+  readonly passages: Passages;
   readonly #pumping = new FewPerTick<Group>(GROUPS_PER_TURN, (group) => group.pump());
   #reconciler: NodeJS.Timeout | null = null;
   #stopped = false;
@@ -105,6 +107,7 @@ export class Scheduler {
     const { store, ownership, shaping, results, recorder, clock, log, pausesMs } = kit;
     this.#claims = new Claims({ store, ownership, shaping, results, clock, log, pausesMs });
     this.#looks = new QueueLooks({ store, ownership, monotonicMs, log, found: (lanes) => this.notice(lanes) });
+    this.passages = new Passages(kit, { get: (name) => this.#groups.get(name), make: (name) => this.#group(name) });
     const giveBack = async (messages: readonly ClaimedMessage[]) =>
       this.notice(await this.#claims.giveBack(messages, null));
     const { secondLooks, noRoute: rules, endWatch } = kit;
@@ -176,15 +179,10 @@ export class Scheduler {
     return messages.length > 0 ? await this.#claims.end(messages, end) : [];
   }
 
-  /** A way past the queue for a message that is being accepted; null: it must wait like others. */
-  findPassage(mail: NewMail): Passage | null {
-    if (this.#stopped) return null;
-    return findPassage(this.#kit, mail, (name) => this.#group(name));
-  }
-
   /** Starts nothing new; sessions finish the message on the wire. Resolves when all are closed. */
   async stop(): Promise<void> {
     this.#stopped = true;
+    this.passages.stop();
     const allClosed = this.#slots.close();
     this.#lanes.stop();
     this.#looks.stop();
