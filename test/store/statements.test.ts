@@ -26,5 +26,9 @@ t.test('nothing was inserted: no number, and none of an earlier row', async (t) 
 
 t.test('only an insert that returns a number has this shape', async (t) => {
   const db = open(t);
-  t.throws(() => db.sql('INSERT INTO things (name) VALUES (+?)', 'assigned'), /returns a number/);
+  const insert = 'INSERT INTO things (name) VALUES (+?)';
+  const change = 'ON CONFLICT (name) DO UPDATE SET name = excluded.name';
+  for (const text of [insert, `${insert} ${change} RETURNING id`]) {
+    t.throws(() => db.sql(text, 'assigned'), /returns a number/, text);
+  }
 });

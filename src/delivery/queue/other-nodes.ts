@@ -28,7 +28,7 @@ export function passOnOthers(
   const isOwn = ({ slot }: LaneNotice) => ownership.of(slot) !== null;
   if (lanes.every(isOwn)) return lanes;
   const others = new Set(lanes.filter((lane) => !isOwn(lane)).map(({ slot }) => slot));
-  if (others.size > 0) notices.tellLanes(others);
+  notices.tellLanes(others);
   return lanes.filter(isOwn);
 }
 

@@ -51,11 +51,13 @@ class PreparedQuery extends Query {
 }
 
 const RETURNING = /\s+RETURNING (?:id|seq)$/;
+/** It changes a row that has its number already, and SQLite would tell the one of an earlier insert. */
+const CHANGES_ROWS = /\bDO UPDATE\b/;
 
 /** Without its RETURNING, for which SQLite would make a table of rows: a sixth of what the insert costs. */
 class NumberingInsert extends PreparedQuery {
   constructor(db: Database.Database, text: string) {
-    if (!RETURNING.test(text)) throw new Error(`no insert that returns a number: ${text}`);
+    if (!RETURNING.test(text) || CHANGES_ROWS.test(text)) throw new Error(`no insert that returns a number: ${text}`);
     super(db, text.replace(RETURNING, ''), 'object');
   }
 

@@ -52,7 +52,7 @@ function* createDomain(db: Transaction, domain: NewDomain): Steps<Domain | 'exis
     .sql(
       `INSERT INTO signing_keys (domain_id, selector, public_key, master_key_id, sealed, created_at)
        VALUES (+?, +?, +?, +?, +?, +?) RETURNING id`,
-      'column',
+      'assigned',
     )
     .get(id, domain.selector, domain.publicKeyB64, masterKeyId, sealed, domain.createdAt);
   yield* db

@@ -64,7 +64,7 @@ function* findReporter(db: Transaction, { orgName, sender }: DmarcReportRecord):
 function* addReporter(db: Transaction, { orgName, sender, organization }: DmarcReportRecord): Steps<number> {
   const add = db.sql(
     'INSERT INTO dmarc_reporters (name, sender, organization) VALUES (+?, +?, +?) RETURNING id',
-    'column',
+    'assigned',
   );
   return (yield* add.get(orgName, sender ?? '', organization ?? '')) as number;
 }
@@ -88,7 +88,7 @@ function* openDomainDay(
   if (known !== undefined) return known;
   const add = db.sql(
     'INSERT INTO dmarc_domain_days (domain, day, proven, reporter_id) VALUES (+?, +?, +?, +?) RETURNING id',
-    'column',
+    'assigned',
   );
   return (yield* add.get(...key)) as number;
 }

@@ -252,7 +252,7 @@ function* laneFor(
     const known = db.sql('SELECT id FROM lanes WHERE tenant_id = +? AND domain = +? AND slot = +?', 'column');
     const found = (yield* known.get(tenant, domain, slot)) as number | undefined;
     if (found !== undefined) return found;
-    const make = db.sql('INSERT INTO lanes (tenant_id, domain, slot) VALUES (+?, +?, +?) RETURNING id', 'column');
+    const make = db.sql('INSERT INTO lanes (tenant_id, domain, slot) VALUES (+?, +?, +?) RETURNING id', 'assigned');
     return (yield* make.get(tenant, domain, slot)) as number;
   });
 }
