@@ -2,9 +2,10 @@
 import Database from 'better-sqlite3';
 import t, { type Test } from 'tap';
 import { Snapshot } from '../../src/store/sqlite/engine/snapshot.ts';
+import { testFolder } from '../support/test-folder.ts';
 
 function open(t: Test) {
-  const file = `${t.testdir()}/snapshot.db`;
+  const file = `${testFolder(t)}/snapshot.db`;
   const writer = new Database(file);
   writer.pragma('journal_mode = WAL');
   writer.exec('CREATE TABLE counted (n INTEGER); INSERT INTO counted VALUES (0)');
