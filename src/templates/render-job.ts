@@ -46,6 +46,13 @@ export interface ThreadJob extends RenderJob {
   progress: SharedArrayBuffer;
 }
 
+/** What a thread answers. */
+export interface ThreadAnswer {
+  result: RenderResult;
+  /** What the job used; null: unknown, since it was killed. */
+  processorMs: number | null;
+}
+
 export interface ThreadSettings {
   limits: RenderLimits;
 }

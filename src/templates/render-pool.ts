@@ -7,7 +7,7 @@ import type { Logger } from '../observe/log.ts';
 import { FairPool, type JobThreads, type PoolOutcome } from '../threads/fair-pool.ts';
 import { type Exceeded, JobPool } from '../threads/job-pool.ts';
 import { createProgressMemory, Progress } from './progress.ts';
-import type { RenderJob, RenderResult, ThreadJob, ThreadSettings } from './render-job.ts';
+import type { RenderJob, RenderResult, ThreadAnswer, ThreadJob, ThreadSettings } from './render-job.ts';
 import { RENDER_LIMITS, type RenderLimits, WAITING_LIMITS, type WaitingLimits } from './render-limits.ts';
 import { RenderTrust } from './render-trust.ts';
 
@@ -32,15 +32,15 @@ const MAX_THREADS = 4;
 
 export class RenderPool implements Renderer {
   readonly #trust: RenderTrust;
-  readonly #pool: FairPool<ThreadJob, RenderResult>;
+  readonly #pool: FairPool<ThreadJob, ThreadAnswer>;
   /** By tenant: the running job, and whether the tenant was trusted at its start. */
   readonly #running = new Map<string, { trusted: boolean }>();
 
   constructor({ clock, log, threads, limits = RENDER_LIMITS, waiting = WAITING_LIMITS }: RenderPoolOptions) {
     this.#trust = new RenderTrust(clock);
-    this.#pool = new FairPool<ThreadJob, RenderResult>({
+    this.#pool = new FairPool<ThreadJob, ThreadAnswer>({
       startThreads: (onIdle) =>
-        new JobPool<ThreadJob, RenderResult>({
+        new JobPool<ThreadJob, ThreadAnswer>({
           name: 'template render',
           memoryMb: limits.memoryMb,
           jobMs: limits.jobMs,
@@ -49,29 +49,30 @@ export class RenderPool implements Renderer {
           threads: Math.max(MIN_THREADS, threads ?? Math.min(MAX_THREADS, availableParallelism())),
           workerData: { limits } satisfies ThreadSettings,
           onTrouble: (error) => log.error({ error, reason: describeError(error) }, 'a template render thread died'),
-          exceeded: (job, what) => exceededResult(job, what, limits),
+          exceeded: (job, what) => ({ result: exceededResult(job, what, limits), processorMs: null }),
         }),
       sizeOf,
       waitMs: waiting.waitMs,
       sizePerTenant: waiting.charsPerTenant,
       mayStart: (tenantId, started) => this.#mayStart(tenantId, started),
       onStart: (tenantId) => this.#running.set(tenantId, { trusted: this.#trust.isTrusted(tenantId) }),
-      onEnd: (tenantId, elapsedMs) => {
+      onEnd: (tenantId, { elapsedMs, result }) => {
         this.#running.delete(tenantId);
-        this.#trust.note(tenantId, elapsedMs);
+        this.#trust.note(tenantId, result?.processorMs ?? elapsedMs);
       },
     });
   }
 
-  run(tenantId: string, job: RenderJob): Promise<RenderOutcome> {
-    return this.#pool.run(tenantId, { ...job, progress: createProgressMemory() });
+  async run(tenantId: string, job: RenderJob): Promise<RenderOutcome> {
+    const outcome = await this.#pool.run(tenantId, { ...job, progress: createProgressMemory() });
+    return 'result' in outcome ? outcome.result : outcome;
   }
 
   close(): Promise<void> {
     return this.#pool.close();
   }
 
-  #mayStart(tenantId: string, { size, starting }: JobThreads<ThreadJob, RenderResult>): boolean {
+  #mayStart(tenantId: string, { size, starting }: JobThreads<ThreadJob, ThreadAnswer>): boolean {
     if (this.#trust.isTrusted(tenantId)) return true;
     // One thread stays free for trusted tenants; threads that are being replaced do not count as free.
     let slow = 0;

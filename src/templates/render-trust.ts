@@ -6,7 +6,7 @@ import { BoundedMap } from '../base/bounded-map.ts';
 import { type Clock, MINUTE_MS, steadyClock } from '../base/clock.ts';
 import { fullAfter, type TokenBucket, tokensLeft } from '../base/token-bucket.ts';
 
-/** What a job may take without using credit; an ordinary mail takes about 1 ms. */
+/** Of the processor: what a job may use without using credit; an ordinary mail uses about 1 ms. */
 const FREE_MS = 150;
 /** Tokens are milliseconds: a tenant is trusted while any is left, and one is refilled every 50 ms. */
 const CREDIT: TokenBucket = { capacity: 500, refillMs: 50 };
@@ -30,10 +30,10 @@ export class RenderTrust {
     return fullAt !== undefined && tokensLeft(CREDIT, fullAt, this.#clock.now()) > 0;
   }
 
-  /** A job has ended, or was killed, after `elapsedMs`. */
-  note(tenantId: string, elapsedMs: number): void {
+  /** A job has used so much of the processor; of one that was killed, its whole time counts. */
+  note(tenantId: string, usedMs: number): void {
     const now = this.#clock.now();
-    const excessMs = Math.max(0, elapsedMs - FREE_MS);
+    const excessMs = Math.max(0, usedMs - FREE_MS);
     // The first quick job of an unknown tenant makes it known and trusted.
     const unknown = excessMs > 0 ? now + NO_CREDIT_MS : now;
     const fullAt = fullAfter(CREDIT, this.#fullAt.get(tenantId) ?? unknown, now, excessMs);

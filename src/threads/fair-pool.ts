@@ -30,7 +30,8 @@ export interface FairPoolOptions<Job, Result> {
   /** Whether a tenant may have a thread now, given that it has none. */
   mayStart?(tenantId: string, threads: JobThreads<Job, Result>): boolean;
   onStart?(tenantId: string): void;
-  onEnd?(tenantId: string, elapsedMs: number): void;
+  /** `result` is null when the job has failed. */
+  onEnd?(tenantId: string, ended: { elapsedMs: number; result: Result | null }): void;
 }
 
 interface WaitingJob<Job, Result> {
@@ -103,13 +104,15 @@ export class FairPool<Job, Result> {
     const startedAt = performance.now();
     this.#running.add(tenantId);
     this.#options.onStart?.(tenantId);
+    let result: Result | null = null;
     try {
-      resolve(await threads.run(job));
+      result = await threads.run(job);
+      resolve(result);
     } catch (error) {
       reject(error);
     } finally {
       this.#running.delete(tenantId);
-      this.#options.onEnd?.(tenantId, performance.now() - startedAt);
+      this.#options.onEnd?.(tenantId, { elapsedMs: performance.now() - startedAt, result });
       this.#dispatch();
     }
   }

@@ -40,3 +40,19 @@ t.test('with a thread to spare, a tenant still has only one', async (t) => {
   await end('a2');
   t.same(await Promise.all(jobs), ['a0', 'a1', 'a2', 'b0']);
 });
+
+t.test('whoever judges a job hears of its result, or that it has none', async (t) => {
+  const ended: (string | null)[] = [];
+  const threads: JobThreads<string, string> = {
+    size: 1,
+    idle: 1,
+    starting: 0,
+    run: (job) => (job === 'fails' ? Promise.reject(new Error('the thread died')) : Promise.resolve(`${job}, done`)),
+    close: async () => {},
+  };
+  const onEnd = (_tenant: string, { result }: { result: string | null }) => void ended.push(result);
+  const pool = new FairPool({ startThreads: () => threads, waitMs: 60_000, sizePerTenant: 100, onEnd });
+  t.equal(await pool.run('a', 'works'), 'works, done');
+  await t.rejects(pool.run('a', 'fails'), { message: 'the thread died' });
+  t.same(ended, ['works, done', null]);
+});
