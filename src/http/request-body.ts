@@ -1,6 +1,7 @@
 // A request's body while it is received, for any engine: held back until a handler reads it, read up to a limit and as
 // far as there is room, or drained. It never keeps more, and always settles.
-import { BODY_PACE_BYTES, type BodyResult, type BodyRoom } from './http.ts';
+import type { BodyResult, BodyRoom } from './http.ts';
+import type { StallWatch } from './stall-watch.ts';
 
 export interface BodySource {
   /** Starts or resumes calls of `push`. */
@@ -20,7 +21,6 @@ type Ending = 'complete' | 'over' | 'no_room' | 'stalled' | 'aborted';
 
 interface Waiter {
   limitBytes: number;
-  timer: NodeJS.Timeout;
   settle(ending: Ending): void;
 }
 
@@ -38,6 +38,7 @@ const ROOM_STEP_BYTES = 256 * 1024;
 export class RequestBody {
   readonly declaredBytes: number | null;
   readonly #source: BodySource;
+  readonly #stalls: StallWatch;
   #parts: Uint8Array[] = [];
   #receivedBytes = 0;
   #complete: boolean;
@@ -50,9 +51,10 @@ export class RequestBody {
   #roomBytes = HELD_BYTES;
   #result: Promise<BodyResult> | null = null;
 
-  constructor(declaredBytes: number | null, source: BodySource) {
+  constructor(declaredBytes: number | null, source: BodySource, stalls: StallWatch) {
     this.declaredBytes = declaredBytes;
     this.#source = source;
+    this.#stalls = stalls;
     this.#complete = declaredBytes === 0;
   }
 
@@ -87,8 +89,6 @@ export class RequestBody {
       waiter.settle('over');
     } else if (!this.#hasRoom(waiter.limitBytes)) {
       waiter.settle('no_room');
-    } else {
-      waiter.timer.refresh();
     }
   }
 
@@ -161,20 +161,17 @@ export class RequestBody {
     if (this.#complete) return Promise.resolve('complete');
     return new Promise((resolve) => {
       const settle = (ending: Ending) => {
-        clearTimeout(timer);
-        clearInterval(pace);
+        this.#stalls.end(watched);
         this.#waiter = null;
         resolve(ending);
       };
-      const timer = setTimeout(settle, idleMs, 'stalled');
-      let countedBytes = this.#receivedBytes;
-      const pace =
-        paceMs &&
-        setInterval(() => {
-          if (this.#receivedBytes - countedBytes < BODY_PACE_BYTES) settle('stalled');
-          countedBytes = this.#receivedBytes;
-        }, paceMs);
-      this.#waiter = { limitBytes, timer, settle };
+      const watched = this.#stalls.begin({
+        receivedBytes: () => this.#receivedBytes,
+        idleMs,
+        paceMs,
+        onStalled: () => settle('stalled'),
+      });
+      this.#waiter = { limitBytes, settle };
       this.#source.flow();
     });
   }

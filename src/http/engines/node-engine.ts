@@ -10,6 +10,7 @@ import { InFlight } from '../in-flight.ts';
 import { kernelReply, toWire, type WireReply } from '../reply.ts';
 import { RequestBody } from '../request-body.ts';
 import { respond } from '../respond.ts';
+import type { StallWatch } from '../stall-watch.ts';
 import { sourceOf, type TlsSource, watchTlsPair } from '../tls-files.ts';
 import type { KernelAnswerCode } from './engine-limits.ts';
 import type { EngineOptions } from './engine-options.ts';
@@ -146,7 +147,7 @@ class NodeEngine {
       hostRequired: message.httpVersionMinor > 0,
     });
     const declaredBytes = framing.kind === 'framed' ? framing.declaredBytes : 0;
-    const exchange = new Exchange(message, response, { declaredBytes, awaitsContinue });
+    const exchange = new Exchange(message, response, { declaredBytes, awaitsContinue, stalls: this.#options.stalls });
     this.#exchanges.set(message.socket, exchange);
     if (framing.kind === 'framed') {
       await this.#send(exchange, await respond(this.#request(message, exchange.body), this.#options));
@@ -217,12 +218,13 @@ class Exchange {
   constructor(
     message: IncomingMessage,
     response: ServerResponse,
-    expected: { declaredBytes: number | null; awaitsContinue: boolean },
+    expected: { declaredBytes: number | null; awaitsContinue: boolean; stalls: StallWatch },
   ) {
     this.#message = message;
     this.response = response;
     this.#awaitsContinue = expected.awaitsContinue;
-    this.body = new RequestBody(expected.declaredBytes, { flow: () => this.#flow(), pause: () => message.pause() });
+    const source = { flow: () => this.#flow(), pause: () => message.pause() };
+    this.body = new RequestBody(expected.declaredBytes, source, expected.stalls);
     // Either everything is answered, or the connection is gone.
     response.once('close', () => this.body.abort());
   }

@@ -131,7 +131,7 @@ class UwsEngine {
       setImmediate(() => exchange.sendAndHangUp(toWire(kernelReply(framing.code), 'GET')));
       return;
     }
-    const body = exchange.receive(framing.declaredBytes);
+    const body = exchange.receive(framing.declaredBytes, this.#options.stalls);
     const peer = raw.getRemoteAddressAsText();
     const parts = {
       method,

@@ -4,6 +4,7 @@ import type { HttpResponse as NativeResponse } from 'uWebSockets.js';
 import type { InFlight } from '../in-flight.ts';
 import type { WireReply } from '../reply.ts';
 import { RequestBody } from '../request-body.ts';
+import type { StallWatch } from '../stall-watch.ts';
 
 export class UwsExchange {
   readonly #raw: NativeResponse;
@@ -28,8 +29,9 @@ export class UwsExchange {
     });
   }
 
-  receive(declaredBytes: number | null): RequestBody {
-    const body = new RequestBody(declaredBytes, { flow: () => this.#pause(false), pause: () => this.#pause(true) });
+  receive(declaredBytes: number | null, stalls: StallWatch): RequestBody {
+    const source = { flow: () => this.#pause(false), pause: () => this.#pause(true) };
+    const body = new RequestBody(declaredBytes, source, stalls);
     this.#body = body;
     if (declaredBytes !== 0) {
       this.#raw.onData((piece, isLast) => {

@@ -1,0 +1,85 @@
+// Finds bodies that have stopped coming. One timer looks at all that a server waits for: nearly every body is there within
+// a millisecond, and two timers of its own would cost more than all else that is done to receive it. It counts its own
+// looks and not the time, so that a pause of this process is not held against its clients.
+import { BODY_PACE_BYTES } from './http.ts';
+
+export interface Awaited {
+  receivedBytes(): number;
+  /** So long without a byte. */
+  idleMs: number;
+  /** In each such period it must bring `BODY_PACE_BYTES`. */
+  paceMs?: number | undefined;
+  /** Called once; it is not watched any more. */
+  onStalled(): void;
+}
+
+/** What ends the watch. */
+export type Watched = InstanceType<typeof Watch>;
+
+class Watch {
+  readonly #awaited: Awaited;
+  /** Before the first look not even one whole period has passed. */
+  #idleLooks = -1;
+  #paceLooks = -1;
+  #seenBytes: number;
+  #countedBytes: number;
+
+  constructor(awaited: Awaited) {
+    this.#awaited = awaited;
+    this.#seenBytes = awaited.receivedBytes();
+    this.#countedBytes = this.#seenBytes;
+  }
+
+  /** Whether it has stalled. */
+  look(everyMs: number): boolean {
+    const { idleMs, paceMs = Number.POSITIVE_INFINITY } = this.#awaited;
+    const bytes = this.#awaited.receivedBytes();
+    this.#idleLooks = bytes === this.#seenBytes ? this.#idleLooks + 1 : 0;
+    this.#seenBytes = bytes;
+    if (this.#idleLooks * everyMs >= idleMs) return true;
+    if (++this.#paceLooks * everyMs < paceMs) return false;
+    const isSlow = bytes - this.#countedBytes < BODY_PACE_BYTES;
+    this.#countedBytes = bytes;
+    this.#paceLooks = 0;
+    return isSlow;
+  }
+
+  stall(): void {
+    this.#awaited.onStalled();
+  }
+}
+
+export class StallWatch {
+  readonly #everyMs: number;
+  readonly #watched = new Set<Watch>();
+  #timer: NodeJS.Timeout | null = null;
+
+  /** It notices a stall up to so much later. */
+  constructor(everyMs: number) {
+    this.#everyMs = everyMs;
+  }
+
+  begin(awaited: Awaited): Watched {
+    const watch = new Watch(awaited);
+    this.#watched.add(watch);
+    this.#timer ??= setInterval(() => this.#look(), this.#everyMs).unref();
+    return watch;
+  }
+
+  end(watch: Watched): void {
+    this.#watched.delete(watch);
+  }
+
+  /** Goes on as long as there is something to look at: the timer outlives short gaps between bodies. */
+  #look(): void {
+    if (this.#watched.size === 0) {
+      clearInterval(this.#timer!);
+      this.#timer = null;
+    }
+    for (const watch of this.#watched) {
+      if (!watch.look(this.#everyMs)) continue;
+      this.#watched.delete(watch);
+      watch.stall();
+    }
+  }
+}
