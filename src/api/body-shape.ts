@@ -58,11 +58,13 @@ function createShapeCheck<Body extends object>(schema: ObjectSchema): ShapeCheck
   const known = Object.keys(schema.properties);
 
   return (given) => {
+    let hasNulls = false;
     for (const name in given) {
+      if (given[name] === null) hasNulls = true;
       // Asked name by name, so that a million unknown fields cost no more than one.
-      if (!Object.hasOwn(schema.properties, name) && given[name] !== null) return invalid(unknownField(name, known));
+      else if (!Object.hasOwn(schema.properties, name)) return invalid(unknownField(name, known));
     }
-    const body = withoutNulls(given, known);
+    const body = hasNulls ? withoutNulls(given, known) : given;
     if (validate(body)) return body;
     const [error] = validate.errors ?? [];
     // The validator would otherwise hold on to the body until its next use.

@@ -33,7 +33,7 @@ export interface ApiCall extends Caller {
   id: string;
   /** Everything in the path; those whose name ends in `id` are UUIDs in lower case. */
   params: PathParams;
-  readonly query: URLSearchParams;
+  query(): URLSearchParams;
   header(name: string): string | undefined;
   idempotencyKey: string | null;
   bodyBytes: number;

@@ -146,9 +146,7 @@ export class Pipeline {
       bodyBytes: bytes.length,
       countAs: (calls) => this.#charge(caller, calls - 1 - bodyTokens, headers),
       audit: (action, data) => store.audit.recordAudit(actOfKey(key, { action, data, address, at: clock.now() })),
-      get query() {
-        return request.query;
-      },
+      query: () => request.query,
       header: (name) => request.header(name),
       read: (shape) => explained(this.#options.bodies.read(tenant.id, bytes, shape), request),
     };

@@ -109,7 +109,7 @@ async function answered(outcome: object, asked: MessageSearch[] = []) {
     },
   };
   const [endpoint] = emailListEndpoints(reads as unknown as Parameters<typeof emailListEndpoints>[0]);
-  const call = { tenant: { id: tenant.id }, query: new URLSearchParams() };
+  const call = { tenant: { id: tenant.id }, query: () => new URLSearchParams() };
   return endpoint!.answer(call as Parameters<NonNullable<typeof endpoint>['answer']>[0]);
 }
 

@@ -132,7 +132,7 @@ t.test('when too many lists are being read', async (t) => {
   const refused = async () => ({ kind: 'refused' as const, reason: 'Too many lists.' });
   const reads = { chartFigures: refused, tagChart: refused };
   const [endpoint] = statsEndpoints({ reads, clock: { now: () => NOW } });
-  const call = { tenant: { id: tenant.id }, query: new URLSearchParams() };
+  const call = { tenant: { id: tenant.id }, query: () => new URLSearchParams() };
   const answer = await endpoint!.answer(call as Parameters<NonNullable<typeof endpoint>['answer']>[0]);
   t.ok(isRefusal(answer));
   t.match(answer, { refused: 'internal_error', message: 'Too many lists.', retryAfterSecs: 2 });

@@ -34,7 +34,7 @@ export function domainEndpoints(domains: Domains): Endpoint[] {
       scope: null,
       body: 'none',
       answer: async ({ key, query }) =>
-        refuseUnknown(query, []) ?? ok({ domains: (await domains.list(key)).map(record) }),
+        refuseUnknown(query(), []) ?? ok({ domains: (await domains.list(key)).map(record) }),
     },
     {
       method: 'GET',

@@ -26,7 +26,7 @@ export function emailListEndpoints(reads: Pick<PortalReads, 'searchMessages'>): 
       scope: null,
       body: 'none',
       async answer({ tenant, query }) {
-        const search = readSearch(query);
+        const search = readSearch(query());
         if (isRefusal(search)) return search;
         // One more than asked for tells whether there is more.
         const { limit } = search;

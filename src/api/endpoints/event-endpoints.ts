@@ -19,7 +19,7 @@ export function eventEndpoints(store: StoreVerbs<{ events: 'listEvents' }>): End
       scope: null,
       body: 'none',
       async answer({ tenant, query }) {
-        const page = readPage(query);
+        const page = readPage(query());
         if (isRefusal(page)) return page;
         // One more than asked for tells whether there is more.
         const found = await store.events.listEvents(tenant.id, { after: page.after, limit: page.limit + 1 });

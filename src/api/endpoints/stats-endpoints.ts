@@ -42,9 +42,9 @@ export function statsEndpoints({ clock, reads }: StatsParts): Endpoint[] {
       body: 'none',
       async answer({ tenant, query }) {
         const now = clock.now();
-        const asked = readSpan(query, now);
+        const asked = readSpan(query(), now);
         if (isRefusal(asked)) return asked;
-        const tag = readTagWithin(query, asked, now);
+        const tag = readTagWithin(query(), asked, now);
         if (isRefusal(tag)) return tag;
         const { by, fromHour, untilHour } = asked;
         const span = { fromHour, untilHour, stepHours: RULES[by].hours };

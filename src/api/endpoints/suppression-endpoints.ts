@@ -49,7 +49,7 @@ export function suppressionEndpoints(parts: SuppressionParts): Endpoint[] {
       scope: null,
       body: 'none',
       async answer({ tenant, query }) {
-        const asked = readSearch(query);
+        const asked = readSearch(query());
         if (isRefusal(asked)) return asked;
         const { address, ...search } = asked;
         if (address === null) return ok(page(await suppressions.searchSuppressions(tenant.id, search)));

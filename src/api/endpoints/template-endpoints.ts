@@ -31,7 +31,7 @@ export function templateEndpoints(templates: Templates): Endpoint[] {
       scope: null,
       body: 'none',
       answer: async ({ tenant, query }) =>
-        refuseUnknown(query, []) ?? ok({ templates: (await templates.list(tenant.id)).map(templateRecord) }),
+        refuseUnknown(query(), []) ?? ok({ templates: (await templates.list(tenant.id)).map(templateRecord) }),
     },
     {
       method: 'GET',

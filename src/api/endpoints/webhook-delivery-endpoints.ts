@@ -38,7 +38,7 @@ export function webhookDeliveryEndpoints(parts: WebhookDeliveryParts): Endpoint[
       scope: null,
       body: 'none',
       async answer({ tenant, id, query }) {
-        const search = readSearch(query);
+        const search = readSearch(query());
         if (isRefusal(search)) return search;
         const found = await webhooks.listWebhookDeliveries(tenant.id, { webhookId: id, ...search });
         if (found === null) return webhookNotFound();

@@ -36,7 +36,7 @@ export function webhookEndpoints(webhooks: Webhooks, notifyOwners?: OwnerNotices
       scope: null,
       body: 'none',
       answer: async ({ tenant, query }) =>
-        refuseUnknown(query, []) ?? ok({ webhooks: (await webhooks.list(tenant.id)).map(webhookRecord) }),
+        refuseUnknown(query(), []) ?? ok({ webhooks: (await webhooks.list(tenant.id)).map(webhookRecord) }),
     },
     {
       method: 'GET',

@@ -17,7 +17,7 @@ export interface AccountParts {
 export function accountEndpoints({ domains, store }: AccountParts): Endpoint[] {
   async function listDomains({ key, tenant, query }: ApiCall) {
     const found = (await domains.list(key)).filter(({ state }) => state !== 'revoked');
-    const page = pageOf(found.reverse(), query);
+    const page = pageOf(found.reverse(), query());
     return isRefusal(page) ? page : ok({ ...page, data: page.data.map((domain) => domainFields(domain, tenant)) });
   }
 
@@ -31,7 +31,7 @@ export function accountEndpoints({ domains, store }: AccountParts): Endpoint[] {
 
   async function listKeys({ key, query }: ApiCall) {
     const found = (await store.keys.listApiKeys(key.tenantId)).filter((other) => mayShow(key, other)).reverse();
-    const page = pageOf(found, query);
+    const page = pageOf(found, query());
     if (isRefusal(page)) return page;
     const uses = new Map((await store.keys.lastKeyUses(key.tenantId)).map(({ keyId, at }) => [keyId, at]));
     const data = page.data.map(({ id, name, createdAt }) => {

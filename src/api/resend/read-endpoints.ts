@@ -109,7 +109,7 @@ const SEARCH_BUDGET_MS = 500;
 
 /** One entry for each call. */
 async function list(parts: ReadParts, { tenant, query }: ApiCall) {
-  const cursor = readCursor(query, DEFAULT_LIMIT);
+  const cursor = readCursor(query(), DEFAULT_LIMIT);
   if (isRefusal(cursor)) return cursor;
   const { limit, after, before } = cursor;
   if (before !== null) return invalid('before', 'not supported; use after, from the newest on.');
