@@ -3,7 +3,7 @@
 // looks and not the time, so that a pause of this process is not held against its clients.
 import { BODY_PACE_BYTES } from './http.ts';
 
-export interface Awaited {
+export interface Incoming {
   receivedBytes(): number;
   /** So long without a byte. */
   idleMs: number;
@@ -13,27 +13,24 @@ export interface Awaited {
   onStalled(): void;
 }
 
-/** What ends the watch. */
-export type Watched = InstanceType<typeof Watch>;
-
 class Watch {
-  readonly #awaited: Awaited;
+  readonly #incoming: Incoming;
   /** Before the first look not even one whole period has passed. */
   #idleLooks = -1;
   #paceLooks = -1;
   #seenBytes: number;
   #countedBytes: number;
 
-  constructor(awaited: Awaited) {
-    this.#awaited = awaited;
-    this.#seenBytes = awaited.receivedBytes();
+  constructor(incoming: Incoming) {
+    this.#incoming = incoming;
+    this.#seenBytes = incoming.receivedBytes();
     this.#countedBytes = this.#seenBytes;
   }
 
   /** Whether it has stalled. */
   look(everyMs: number): boolean {
-    const { idleMs, paceMs = Number.POSITIVE_INFINITY } = this.#awaited;
-    const bytes = this.#awaited.receivedBytes();
+    const { idleMs, paceMs = Number.POSITIVE_INFINITY } = this.#incoming;
+    const bytes = this.#incoming.receivedBytes();
     this.#idleLooks = bytes === this.#seenBytes ? this.#idleLooks + 1 : 0;
     this.#seenBytes = bytes;
     if (this.#idleLooks * everyMs >= idleMs) return true;
@@ -45,7 +42,7 @@ class Watch {
   }
 
   stall(): void {
-    this.#awaited.onStalled();
+    this.#incoming.onStalled();
   }
 }
 
@@ -59,14 +56,14 @@ export class StallWatch {
     this.#everyMs = everyMs;
   }
 
-  begin(awaited: Awaited): Watched {
-    const watch = new Watch(awaited);
+  begin(incoming: Incoming): Watch {
+    const watch = new Watch(incoming);
     this.#watched.add(watch);
     this.#timer ??= setInterval(() => this.#look(), this.#everyMs).unref();
     return watch;
   }
 
-  end(watch: Watched): void {
+  end(watch: Watch): void {
     this.#watched.delete(watch);
   }
 
