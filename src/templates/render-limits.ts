@@ -3,9 +3,9 @@
 // reached.
 
 export interface RenderLimits {
-  /** Liquid's own work for one job, checked at every step: the error names the step. */
+  /** Of the processor, for Liquid's own work for one job, checked at every step: the error names the step. */
   workMs: number;
-  /** The whole job, including reading its data. After it the thread is killed. */
+  /** On the clock, for the whole job, including reading its data. After it the thread is killed. */
   jobMs: number;
   /** Of each part, in UTF-8. */
   outputBytes: number;
