@@ -3,6 +3,7 @@
 // looks and not the time, so that a pause of this process is not held against its clients.
 import { BODY_PACE_BYTES } from './http.ts';
 
+/** A body, or the rest of one that is dropped. */
 export interface Incoming {
   receivedBytes(): number;
   /** So long without a byte. */
@@ -51,7 +52,7 @@ export class StallWatch {
   readonly #watched = new Set<Watch>();
   #timer: NodeJS.Timeout | null = null;
 
-  /** It notices a stall up to so much later. */
+  /** In whole milliseconds, as timers are: a stall is noticed up to so much later, and never earlier. */
   constructor(everyMs: number) {
     this.#everyMs = everyMs;
   }

@@ -2,6 +2,7 @@
 import t from 'tap';
 import { BODY_PACE_BYTES } from '../../src/http/http.ts';
 import { StallWatch } from '../../src/http/stall-watch.ts';
+import { within } from '../support/patience.ts';
 
 const EVERY_MS = 2;
 const IDLE_MS = 20;
@@ -15,7 +16,7 @@ function looksUntilStalled(
 ): Promise<number> {
   let looks = -1; // it is asked at the beginning, too
   let bytes = 0;
-  return new Promise((resolve) => {
+  const stalled = new Promise<number>((resolve) => {
     stalls.begin({
       receivedBytes() {
         looks++;
@@ -27,14 +28,9 @@ function looksUntilStalled(
       paceMs,
       onStalled: () => resolve(looks),
     });
-    keepRunning();
   });
-}
-
-/** The watch alone keeps no process running. */
-function keepRunning(): void {
-  const running = setInterval(() => {}, 1000);
-  t.teardown(() => clearInterval(running));
+  // Its timer keeps the process running, which the watch alone does not.
+  return within(10_000, 'a body that has stalled', stalled);
 }
 
 t.test('what brings nothing has stalled after its whole time, and not one look earlier', async (t) => {
@@ -80,6 +76,7 @@ t.test('it begins again after nothing was left to watch', async (t) => {
   const stalls = new StallWatch(EVERY_MS);
   for (let round = 0; round < 3; round++) {
     t.equal(await looksUntilStalled({ brings: () => 0 }, stalls), 1 + IDLE_MS / EVERY_MS, `round ${round}`);
-    await new Promise((resolve) => setTimeout(resolve, 3 * EVERY_MS));
+    // Timers of one length end in the order in which they began: it has looked before, and found nothing.
+    await new Promise((resolve) => setTimeout(resolve, EVERY_MS));
   }
 });

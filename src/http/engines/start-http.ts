@@ -17,7 +17,7 @@ export async function startHttp(
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const { bodyIdleMs, bodyPaceMs, drainIdleMs } = limits;
   const context = { proxies: new TrustedProxies(options.trustedProxies), bodyIdleMs, bodyPaceMs };
-  const stalls = new StallWatch(Math.min(bodyIdleMs, bodyPaceMs, drainIdleMs) / LOOKS_FOR_STALLS);
+  const stalls = new StallWatch(Math.ceil(Math.min(bodyIdleMs, bodyPaceMs, drainIdleMs) / LOOKS_FOR_STALLS));
   const engineOptions = { ...options, limits, context, stalls };
   const uws = options.engine === 'uws' ? await loadOrNull(loadUws, options) : null;
   const server = uws ? await startUws(uws, engineOptions) : await startNode(engineOptions);
