@@ -1,7 +1,7 @@
 // Which tenants are known to render quickly. One thread is reserved for them: tenants that are unknown or were slow
 // lately share the others, so that slow templates, of however many tenants, only delay each other. A slow job uses up
-// credit, which refills over time: one slow job on a busy machine does not cost a tenant its trust, a template that is
-// always slow does.
+// credit, which refills over time: one slow job, such as a thread's first, does not cost a tenant its trust, a template
+// that is always slow does.
 import { BoundedMap } from '../base/bounded-map.ts';
 import { type Clock, MINUTE_MS, steadyClock } from '../base/clock.ts';
 import { fullAfter, type TokenBucket, tokensLeft } from '../base/token-bucket.ts';

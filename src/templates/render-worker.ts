@@ -4,6 +4,7 @@ import { workerData } from 'node:worker_threads';
 import { LiquidError } from 'liquidjs';
 import { describeError } from '../base/errors.ts';
 import { startJobThread } from '../threads/job-thread.ts';
+import { threadMs } from '../threads/processor-time.ts';
 import { MissingCollector } from './missing-variables.ts';
 import { PartEngine, tooMuchOutput } from './part-engine.ts';
 import { createProgressMemory, Progress } from './progress.ts';
@@ -28,10 +29,9 @@ const engines = { html: new PartEngine('html', limits, stopwatch), text: textEng
 
 /** On a busy machine the time on the clock says little about a template: this thread lets others go first. */
 export function runJob(job: ThreadJob): ThreadAnswer {
-  const before = process.threadCpuUsage();
+  const before = threadMs();
   const result = render(job);
-  const { user, system } = process.threadCpuUsage(before);
-  return { result, processorMs: (user + system) / 1000 };
+  return { result, processorMs: threadMs() - before };
 }
 
 function render({ source, data, listsMissing = false, progress: memory }: ThreadJob): RenderResult {

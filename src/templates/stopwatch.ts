@@ -1,12 +1,15 @@
 // The time limit of one job inside its thread: Liquid's work checks it at every step. It is the time of the processor: on a
 // busy machine this thread lets others go first, and a template is not slow because it waits.
 import { performance } from 'node:perf_hooks';
+import { threadMs } from '../threads/processor-time.ts';
 import type { Progress } from './progress.ts';
 
 export class Stopwatch {
   readonly #progress: Progress;
   readonly #limitMs: number;
-  #startedAt = process.threadCpuUsage();
+  /** Of the processor's time. */
+  #overAt = 0;
+  /** On the clock: before that it cannot be over. */
   #lookAt = 0;
 
   constructor(progress: Progress, limitMs: number) {
@@ -15,7 +18,7 @@ export class Stopwatch {
   }
 
   start(): void {
-    this.#startedAt = process.threadCpuUsage();
+    this.#overAt = threadMs() + this.#limitMs;
     this.#lookAt = performance.now() + this.#limitMs;
   }
 
@@ -28,10 +31,9 @@ export class Stopwatch {
   timeoutProblem(): string | null {
     const now = performance.now();
     if (now <= this.#lookAt) return null;
-    const { user, system } = process.threadCpuUsage(this.#startedAt);
-    const leftMs = this.#limitMs - (user + system) / 1000;
+    const leftMs = this.#overAt - threadMs();
     if (leftMs <= 0) return `takes longer than ${this.#limitMs} ms`;
-    // It cannot use more than the time that passes, so that it is asked seldom: to ask takes a microsecond.
+    // Asked seldom, since that takes a microsecond: no thread uses more than the time that passes.
     this.#lookAt = now + leftMs;
     return null;
   }

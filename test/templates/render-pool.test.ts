@@ -231,18 +231,13 @@ const SLOW = '{% for i in (1..3000000) %}{% for j in (1..1000) %}{% endfor %}{% 
 t.test('slow templates of many tenants hold up each other, and not the quick', async (t) => {
   // None of the slow ones ends before the pool does: their order is judged, not how long twenty mails take.
   const limits = { ...RENDER_LIMITS, workMs: 10 * MINUTE_MS, jobMs: 10 * MINUTE_MS, allocations: 1e12 };
-  let now = Date.now();
-  const pool = openPool(t, { limits, clock: { now: () => now } });
-  const quick = () => {
-    now += 2 * MINUTE_MS; // whoever was slow, since its thread had just begun, is trusted again
-    return render('x', {}, { pool, tenant: 'quick' });
-  };
-  t.equal((await quick()).kind, 'rendered');
+  const pool = openPool(t, { limits });
+  t.equal((await render('x', {}, { pool, tenant: 'quick' })).kind, 'rendered');
   let running = 3;
   const slow = ['h1', 'h2', 'h3'].map((tenant) => render(SLOW, {}, { pool, tenant }).finally(() => running--));
   const ends = Promise.allSettled(slow);
   for (let round = 0; round < 20; round++) {
-    const { kind } = await quick();
+    const { kind } = await render('x', {}, { pool, tenant: 'quick' });
     if (kind !== 'rendered') return t.fail(`mail ${round} had to wait for the slow ones: ${kind}`);
   }
   t.equal(running, 3, 'the slow ones ran or waited all the time');
@@ -251,6 +246,19 @@ t.test('slow templates of many tenants hold up each other, and not the quick', a
     (await ends).map(({ status }) => status),
     ['rejected', 'rejected', 'rejected'],
   );
+});
+
+t.test('who was quick and is slow now shares the thread of the slow', async (t) => {
+  const now = Date.now(); // the clock stands still: trust that is lost does not come back
+  const limits = { ...PATIENT, workMs: 700, allocations: 1e12 };
+  const pool = openPool(t, { limits, clock: { now: () => now } });
+  t.equal((await render('x', {}, { pool, tenant: 'fallen' })).kind, 'rendered');
+  t.match(await flawOf(render(SLOW, {}, { pool, tenant: 'fallen' })), { problem: 'takes longer than 700 ms' });
+  const ended: string[] = [];
+  const slow = render(SLOW, {}, { pool, tenant: 'slow' }).then(() => ended.push('slow'));
+  const fallen = render('x', {}, { pool, tenant: 'fallen' }).then(() => ended.push('fallen'));
+  await Promise.all([slow, fallen]);
+  t.same(ended, ['slow', 'fallen']);
 });
 
 t.test('slow templates that had to wait for each other have their whole time', async (t) => {
