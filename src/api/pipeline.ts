@@ -137,12 +137,12 @@ export class Pipeline {
     const { store, clock } = this.#options;
     const address = request.clientAddress;
     return {
-      // The bytes may have gone to another thread when somebody asks.
       key,
       tenant,
       id: path.id ?? '',
       params: path,
       idempotencyKey,
+      // The bytes may have gone to another thread when somebody asks.
       bodyBytes: bytes.length,
       countAs: (calls) => this.#charge(caller, calls - 1 - bodyTokens, headers),
       audit: (action, data) => store.audit.recordAudit(actOfKey(key, { action, data, address, at: clock.now() })),

@@ -14,7 +14,6 @@ export function normaliseAddress(written: string): string | null {
   return mapped ? mapped[1]! : shortest;
 }
 
-/** The /64 of an IPv6 address; an IPv4 address itself, since those are scarce; anything else unchanged. */
 /** Where a program on this machine reaches what listens on the address. */
 export function reachableHere(listensOn: string): string {
   return { '0.0.0.0': '127.0.0.1', '::': '::1' }[listensOn] ?? listensOn;
@@ -25,6 +24,7 @@ export function hostInUrl(host: string): string {
   return host.includes(':') ? `[${host}]` : host;
 }
 
+/** The /64 of an IPv6 address; an IPv4 address itself, since those are scarce; anything else unchanged. */
 export function networkOf(written: string): string {
   const address = normaliseAddress(written) ?? written;
   return isIP(address) === 6 ? `${groupsOf(address).slice(0, 4).join(':')}::/64` : address;
