@@ -67,15 +67,16 @@ t.test('both signatures of every message verify', async (t) => {
 t.test('what may change on the way, and what may not', async (t) => {
   const raw = (await composeWhole(composeInput({ text: 'Thank  you.\n\nBye' }))).raw;
   const signed = signMessage(signable(raw), [tenant, service], NOW_SECONDS).toString('latin1');
+  // Whole lines are looked for where a word is short: a signature may have these letters, too.
   const changed: [string, string, 'pass' | 'fail'][] = [
     ['nothing', signed, 'pass'],
     ['more white space in a line', signed.replace('Thank  you.', 'Thank \t   you. '), 'pass'],
     ['blank lines at the end', `${signed}\r\n\r\n`, 'pass'],
     ['case and folding of a header', signed.replace('Subject: Your order', 'SUBJECT:  Your\r\n\torder '), 'pass'],
     ['a header that is not signed', `X-New: 1\r\n${signed}`, 'pass'],
-    ['a word in the body', signed.replace('Bye', 'Buy'), 'fail'],
+    ['a word in the body', signed.replace('\r\nBye', '\r\nBuy'), 'fail'],
     ['text after the end', `${signed}more\r\n`, 'fail'],
-    ['a space that was not there', signed.replace('Bye', 'B ye'), 'fail'],
+    ['a space that was not there', signed.replace('\r\nBye', '\r\nB ye'), 'fail'],
     ['the subject', signed.replace('Your order', 'Your prize'), 'fail'],
     ['the complaint address', signed.replace('fbl@bounces', 'fbl@evil'), 'fail'],
     ['an unsubscribe link taken out', signed.replace(/List-Unsubscribe: .*\r\n/, ''), 'fail'],
