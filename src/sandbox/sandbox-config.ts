@@ -68,9 +68,16 @@ export function dataDirOf({ config, source }: LoadedConfig): string | null {
 }
 
 export async function choosePorts(wishes: LoadedConfig, host: string): Promise<ListenerPorts> {
-  const http = await choosePort(wishes, host, 'http');
-  const smtp = await choosePort(wishes, host, 'smtp');
-  const submission = wishes.config.submission.port === 0 ? 0 : await choosePort(wishes, host, 'submission');
+  // Nobody listens yet, so what is meant for one listener still looks free to the next.
+  const notFree = new Set(askedPorts(wishes));
+  const choose = async (section: Section) => {
+    const port = await choosePort(wishes, section, { host, notFree });
+    notFree.add(port);
+    return port;
+  };
+  const http = await choose('http');
+  const smtp = await choose('smtp');
+  const submission = wishes.config.submission.port === 0 ? 0 : await choose('submission');
   const wished = wishes.config.http.port;
   return { http, smtp, submission, busyHttp: wished === 0 || wished === http ? null : wished };
 }
@@ -116,32 +123,36 @@ export function askedPorts({ config, source }: LoadedConfig): number[] {
   );
 }
 
+type Section = 'http' | 'smtp' | 'submission';
+
+interface Choice {
+  host: string;
+  notFree: ReadonlySet<number>;
+}
+
 /** A port that was asked for is taken or fails; the usual one gives way to the next free one. */
-async function choosePort(
-  { config, source }: LoadedConfig,
-  host: string,
-  section: 'http' | 'smtp' | 'submission',
-): Promise<number> {
+async function choosePort({ config, source }: LoadedConfig, section: Section, choice: Choice): Promise<number> {
   const wished = config[section].port;
-  if (source.origins.get(`${section}.port`) !== 'default') return wished === 0 ? anyPort(host) : wished;
+  if (source.origins.get(`${section}.port`) !== 'default') return wished === 0 ? anyPort(choice) : wished;
   for (let port = wished; port < wished + PORTS_TRIED; port++) {
-    if (await isFree(host, port)) return port;
+    if (await isFree(port, choice)) return port;
   }
-  return anyPort(host);
+  return anyPort(choice);
 }
 
 /** Systems choose ports above these, for their outgoing calls too: one of theirs could be taken before it is listened on. */
 const CHOSEN_PORTS = { from: 20_000, to: 32_000 };
 
-async function anyPort(host: string): Promise<number> {
+async function anyPort(choice: Choice): Promise<number> {
   for (let tries = 0; tries < PORTS_TRIED; tries++) {
     const port = randomInt(CHOSEN_PORTS.from, CHOSEN_PORTS.to);
-    if (await isFree(host, port)) return port;
+    if (await isFree(port, choice)) return port;
   }
-  return reservePort(host, 0);
+  return reservePort(choice.host, 0);
 }
 
-async function isFree(host: string, port: number): Promise<boolean> {
+async function isFree(port: number, { host, notFree }: Choice): Promise<boolean> {
+  if (notFree.has(port)) return false;
   try {
     await reservePort(host, port);
     return true;

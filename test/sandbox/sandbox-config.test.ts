@@ -112,3 +112,18 @@ t.test('the usual port gives way when something else has it', async (t) => {
   t.equal(chosen.busyHttp, usual);
   t.ok(chosen.http !== usual && (await reservePort('127.0.0.1', chosen.http)) === chosen.http);
 });
+
+t.test('no listener gives way to the place of another one', async (t) => {
+  const usual = await occupy(t, 0);
+  const next = String(usual + 1);
+  for (const variable of ['POSTRIDER_HTTP_PORT', 'POSTRIDER_SUBMISSION_PORT', 'POSTRIDER_METRICS_PORT']) {
+    const { config, source } = readOptions({ env: { [variable]: next }, file: undefined });
+    const moved = { source, config: { ...config, smtp: { ...config.smtp, port: usual } } };
+    const { smtp } = await choosePorts(moved, LOOPBACK);
+    t.ok(smtp !== usual && smtp !== usual + 1, `${smtp}: ${variable} asks for ${next}, though nobody listens yet`);
+  }
+  const { config, source } = readOptions({ env: {}, file: undefined });
+  const alike = { ...config, http: { ...config.http, port: usual }, smtp: { ...config.smtp, port: usual } };
+  const { http, smtp } = await choosePorts({ source, config: alike }, LOOPBACK);
+  t.not(http, smtp, 'nor to what was chosen a moment ago');
+});
