@@ -1,5 +1,7 @@
 // What `npm run bench -- …` can be told.
+import fs from 'node:fs';
 import os from 'node:os';
+import path from 'node:path';
 import { parseArgs } from 'node:util';
 import type { SinkKind } from './sinks.ts';
 
@@ -19,8 +21,10 @@ export interface BenchOptions {
   backlog: number;
   /** How long the reader of the bloat section keeps its snapshot. */
   minutes: number;
-  /** Names of sections; empty: all but those that take an hour. */
+  /** Names of sections; empty: all but those that must be named. */
   only: string[];
+  /** Other checkouts, whose daemons take turns with this one's. */
+  against: string[];
   profile: boolean;
   save: boolean;
 }
@@ -34,6 +38,8 @@ export const USAGE = `npm run bench -- [options]
   --dir FOLDER     where the databases are made: the disk that is measured (the system's temporary folder)
   --only A,B       limits, accept, idle, postfix, end-to-end, clicks, reports, webhooks, bodies,
                    attachments, smtp-door, backlog, slow-disk, search, nodes (all), bloat (only if named)
+  --against A,B    only turns: other checkouts, with their packages installed, whose daemons take turns with
+                   this one's, accepting and end to end; --seconds is the measured time of each
   --backlog N      messages that wait for a dead destination in the backlog row (1000000)
   --minutes N      how long a reader keeps its snapshot in the bloat rows (60)
   --profile        runs each section once more with the daemon profiled: its processor time by part
@@ -53,14 +59,17 @@ export function readOptions(argv: string[]): BenchOptions | null {
       backlog: { type: 'string', default: '1000000' },
       minutes: { type: 'string', default: '60' },
       only: { type: 'string', default: '' },
+      against: { type: 'string', default: '' },
       profile: { type: 'boolean', default: false },
       save: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
   });
-  const { sink, dir, only, profile, save } = values;
+  const { sink, dir, profile, save } = values;
+  const [only, against] = [listOf(values.only), listOf(values.against)];
   if (values.help) return null;
   if (sink !== 'own' && sink !== 'smtp-sink') throw new Error(`--sink: own or smtp-sink, not ${sink}`);
+  for (const checkout of against) requireCheckout(checkout);
   return {
     seconds: wholeNumber('seconds', values.seconds),
     connections: wholeNumber('connections', values.connections),
@@ -68,9 +77,19 @@ export function readOptions(argv: string[]): BenchOptions | null {
     domains: wholeNumber('domains', values.domains),
     backlog: wholeNumber('backlog', values.backlog),
     minutes: wholeNumber('minutes', values.minutes),
-    ...{ sink, dir, profile, save },
-    only: only.split(',').filter((name) => name !== ''),
+    ...{ sink, dir, profile, save, against },
+    only: only.length === 0 && against.length > 0 ? ['turns'] : only,
   };
+}
+
+function listOf(text: string): string[] {
+  return text.split(',').filter((name) => name !== '');
+}
+
+function requireCheckout(dir: string): void {
+  const missing = ['src/main.ts', 'node_modules'].find((name) => !fs.existsSync(path.join(dir, name)));
+  if (missing === undefined) return;
+  throw new Error(`--against: ${dir} has no ${missing}: name the folder of a checkout in which npm ci has run`);
 }
 
 function wholeNumber(name: string, text: string): number {

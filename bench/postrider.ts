@@ -58,19 +58,26 @@ export interface PostriderOptions {
   database?: string;
   /** The daemon that was started first on that database: this one has its DNS server, and its tenant's key. */
   beside?: Postrider;
+  /** Of another checkout; left out: this one's. */
+  program?: string;
+}
+
+export const PROGRAM_OF_THIS_CHECKOUT = programOf(path.join(import.meta.dirname, '..'));
+
+export function programOf(checkout: string): string {
+  return path.resolve(checkout, 'src/main.ts');
 }
 
 /** Its MX host is there, and nobody listens on it. */
 export const DEAD_DOMAIN = 'dead.test';
 const NOBODYS_ADDRESS = '127.0.0.99';
 
-const MAIN = new URL('../src/main.ts', import.meta.url).pathname;
 const SENDER_DOMAIN = 'sender.test';
 const READY_WITHIN_MS = 60_000;
 const LOOK_EVERY_MS = 10;
 
 export async function startPostrider(options: PostriderOptions): Promise<Postrider> {
-  const { folder, smtpPort, domainCount, watch, tellsCommits = false, database, beside } = options;
+  const { folder, smtpPort, domainCount, watch, tellsCommits = false, database, beside, program } = options;
   const dns = beside?.dns ?? (await startDnsServer());
   const domains = Array.from({ length: domainCount }, (_, index) => `in${index + 1}.test`);
   for (const domain of domains) {
@@ -98,7 +105,7 @@ export async function startPostrider(options: PostriderOptions): Promise<Postrid
     const readyAfterMs = monotonicMs() - startedAtMs;
     watch?.started(daemon.child.pid!);
     const addSender: Postrider['addSender'] = async (domain, tier) => {
-      const token = await makeTenant(configFile, tier);
+      const token = await makeTenant(operatorOf(configFile, program), tier);
       await verifyDomain({ dns, httpPort, token }, domain);
       return token;
     };
@@ -181,11 +188,11 @@ interface Daemon {
 }
 
 /** Its log goes to a file, as under a service manager it would go to another process. */
-function serve(configFile: string, { folder, watch }: PostriderOptions): Daemon {
+function serve(configFile: string, { folder, watch, program = PROGRAM_OF_THIS_CHECKOUT }: PostriderOptions): Daemon {
   const logFile = path.join(folder, 'postrider.log');
   const log = fs.openSync(logFile, 'w');
   const profiled = watch?.profiled();
-  const child = spawn(process.execPath, [...(profiled?.nodeOptions ?? []), MAIN, 'serve', '--config', configFile], {
+  const child = spawn(process.execPath, [...(profiled?.nodeOptions ?? []), program, 'serve', '--config', configFile], {
     stdio: ['ignore', log, 'inherit'],
     // The second one chooses how OpenSSL calculates (docs/operate.md): whoever sets it wants to see what it does.
     env: { PATH: process.env.PATH, OPENSSL_ia32cap: process.env.OPENSSL_ia32cap, ...profiled?.environment },
@@ -208,24 +215,28 @@ async function readPorts({ child, logFile }: Daemon): Promise<Ports> {
   throw new Error(`the daemon did not start: ${fs.readFileSync(logFile, 'utf8').slice(-2000)}`);
 }
 
+/** The command line beside the daemon: answers what a command prints. */
+type Operator = (...args: string[]) => Promise<Record<string, string>>;
+
+export function operatorOf(configFile: string, program = PROGRAM_OF_THIS_CHECKOUT): Operator {
+  return async (...args) => {
+    const all = [program, ...args, '--json', '--config', configFile];
+    const { stdout } = await promisify(execFile)(process.execPath, all, { env: { PATH: process.env.PATH } });
+    return JSON.parse(stdout) as Record<string, string>;
+  };
+}
+
 /** An active tenant, and a key that may do what a run needs. */
-async function makeTenant(configFile: string, tier: Tier): Promise<string> {
-  const { id } = await command(configFile, 'tenant', 'create', '--name', 'Bench', '--status', 'active');
-  await command(configFile, 'tenant', 'set', id!, '--tier', tier);
-  return makeKey(configFile, id!);
+async function makeTenant(operator: Operator, tier: Tier): Promise<string> {
+  const { id } = await operator('tenant', 'create', '--name', 'Bench', '--status', 'active');
+  await operator('tenant', 'set', id!, '--tier', tier);
+  return makeKey(operator, id!);
 }
 
-export async function makeKey(configFile: string, tenantId: string): Promise<string> {
+export async function makeKey(operator: Operator, tenantId: string): Promise<string> {
   const scopes = ['--scopes', 'emails:send,domains:write,webhooks:write'];
-  const { key } = await command(configFile, 'key', 'create', '--tenant', tenantId, '--name', 'bench', ...scopes);
+  const { key } = await operator('key', 'create', '--tenant', tenantId, '--name', 'bench', ...scopes);
   return key!;
-}
-
-async function command(configFile: string, ...args: string[]): Promise<Record<string, string>> {
-  const { stdout } = await promisify(execFile)(process.execPath, [MAIN, ...args, '--json', '--config', configFile], {
-    env: { PATH: process.env.PATH },
-  });
-  return JSON.parse(stdout) as Record<string, string>;
 }
 
 interface DomainRecord {

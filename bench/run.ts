@@ -24,6 +24,7 @@ import { measurePostfix } from './sections/postfix.ts';
 import { measureReports } from './sections/reports.ts';
 import { measureSlowDisk } from './sections/slow-disk.ts';
 import { measureSmtpDoor } from './sections/smtp-door.ts';
+import { measureTurns } from './sections/turns.ts';
 import { measureWebhooks } from './sections/webhooks.ts';
 import { factRow, machineLines, markdownResult, plainTable, type Row } from './table.ts';
 
@@ -45,10 +46,11 @@ const SECTIONS: Record<string, Section> = {
   search: measureMessageSearch,
   nodes: measureNodes,
   bloat: measureBloat,
+  turns: measureTurns,
 };
 
-/** These take too long to be run with all others. */
-const ONLY_IF_NAMED = ['bloat'];
+/** The one takes too long to be run with all others; the other needs to be told whom to compare. */
+const ONLY_IF_NAMED = ['bloat', 'turns'];
 
 const RESULTS = path.join(import.meta.dirname, 'results');
 
@@ -113,10 +115,12 @@ async function orFailed(name: string, measured: () => Promise<Row[]>): Promise<R
 
 const NO_DISK = 'NOTE: this is memory, not a disk: fsync costs nothing here, so no figure that waits for it is honest.';
 
-function chosenSections({ only }: BenchOptions): string[] {
+function chosenSections({ only, against }: BenchOptions): string[] {
   const names = Object.keys(SECTIONS);
   const unknown = only.find((name) => !names.includes(name));
   if (unknown !== undefined) throw new Error(`--only: there is no ${unknown}, but ${names.join(', ')}`);
+  if (only.includes('turns') && against.length === 0)
+    throw new Error('--only turns: --against says with which checkouts');
   return names.filter((name) => (only.length === 0 ? !ONLY_IF_NAMED.includes(name) : only.includes(name)));
 }
 

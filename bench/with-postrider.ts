@@ -21,6 +21,8 @@ export interface SettingPlan {
   database?: string;
   /** More than one only on PostgreSQL. */
   daemons?: number;
+  /** Of another checkout; left out: this one's. */
+  program?: string;
 }
 
 export async function withPostrider<T>(
@@ -46,7 +48,7 @@ export async function withPostrider<T>(
 
 function startOne(
   { options, folder, watch }: RunContext,
-  { section, tellsCommits = false, database }: SettingPlan,
+  { section, tellsCommits = false, database, program }: SettingPlan,
   { sink, first }: { sink: Sink; first: Postrider | undefined },
 ): Promise<Postrider> {
   return startPostrider({
@@ -57,5 +59,6 @@ function startOne(
     tellsCommits,
     ...(database !== undefined && { database }),
     ...(first && { beside: first }),
+    ...(program !== undefined && { program }),
   });
 }

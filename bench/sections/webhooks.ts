@@ -7,7 +7,7 @@ import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { openContentReader } from '../../src/store/sqlite/reading/courier-reads.ts';
 import { Bench } from '../../test/store/conformance/harness.ts';
 import type { HookReport } from '../hook-sink.ts';
-import { makeKey, type Postrider, startPostrider } from '../postrider.ts';
+import { makeKey, operatorOf, type Postrider, startPostrider } from '../postrider.ts';
 import { type BenchProcess, startProcess } from '../processes.ts';
 import type { RunContext } from '../run-context.ts';
 import { type Sink, startSink } from '../sinks.ts';
@@ -145,7 +145,7 @@ async function addDead(scene: Scene, { token, port }: { token: string; port: num
   });
   await withDaemon(scene, { token }, async ({ httpPort }) => {
     for (const tenantId of tenants) {
-      const key = await makeKey(path.join(scene.folder, 'postrider.toml'), tenantId);
+      const key = await makeKey(operatorOf(path.join(scene.folder, 'postrider.toml')), tenantId);
       for (let n = 0; n < DEAD_PER_TENANT; n++) await registerWebhook(httpPort, key, `http://127.0.0.1:${port}/${n}`);
     }
   });

@@ -27,7 +27,7 @@ async function profileMail(folder: string): Promise<DaemonProfile> {
       backlog: 1,
       minutes: 1,
     },
-    ...{ only: [], profile: true, save: false },
+    ...{ only: [], against: [], profile: true, save: false },
   };
   const plainWatch = () => {
     throw new Error('nothing runs without a profile here');
