@@ -117,8 +117,14 @@ export class Pipeline {
   ): Promise<ApiCall | Refusal> {
     const { key, tenant } = caller;
     this.#options.keyUsed?.(key.id);
-    const early =
-      refuseInactive(tenant) ?? (await this.#refuseRate(caller, headers)) ?? refuseScope(key, endpoint.scope);
+    // Every authenticated call counts, also one that is refused for another reason.
+    const tooFast = await this.#refuseRate(caller, headers);
+    const inactive = refuseInactive(tenant);
+    if (inactive) {
+      delete headers['Retry-After']; // it would not help
+      return inactive;
+    }
+    const early = tooFast ?? refuseScope(key, endpoint.scope);
     if (early) return early;
     const idempotencyKey = endpoint.idempotent ? readIdempotencyKey(request.header('idempotency-key')) : null;
     if (isRefusal(idempotencyKey)) return idempotencyKey;

@@ -123,6 +123,13 @@ export const SERVICE_KEYS = {
         max: 10_000,
         doc: ['Active API keys per tenant: enough for one per application, too few for one per user.'],
       },
+      domains_per_tenant: {
+        type: 'int',
+        default: 1000,
+        min: 1,
+        max: 100_000,
+        doc: ['Sending domains per tenant, without those that it has deleted.'],
+      },
     },
   },
 

@@ -32,11 +32,17 @@ export interface DomainsOptions {
   lookups: { limited(): TxtLookups };
   /** Shared by all parts that check domains. */
   turns: CheckTurns<DomainCheck[]>;
-  /** `ownDomains` are the service's own names, which no tenant may register; lower case. */
-  service: ServiceNames & { ownDomains: readonly string[] };
+  service: ServiceNames & DomainRules;
   createKeyPair?: () => Promise<DkimKeyPair>;
   /** None for a command without a daemon, whose user sees what happens. */
   notices?: DomainNotices;
+}
+
+export interface DomainRules {
+  /** The service's own names, which no tenant may register; lower case. */
+  ownDomains: readonly string[];
+  /** `limits.domains_per_tenant`. */
+  maxPerTenant: number;
 }
 
 export interface VerifiedDomain {
@@ -111,20 +117,20 @@ async function register(
   if (owner.boundDomain !== null) {
     return refuse('domain_not_allowed', `This key is restricted to ${owner.boundDomain} and can't register domains.`);
   }
+  const { tenantId } = owner;
+  const refusalOf = async (why: 'exists' | 'too_many') =>
+    why === 'too_many'
+      ? tooManyDomains(service.maxPerTenant)
+      : exists(name, await store.domains.findLiveDomain(tenantId, name));
+  // A key pair takes up to a second of a processor: none is made for what is refused.
+  const early = await store.domains.refusesDomain(tenantId, name, service.maxPerTenant);
+  if (early) return refusalOf(early);
   const { publicKeyB64, privateKeyDer } = await createKeyPair();
   const id = ids.next();
   const privateKey = vault.seal(privateKeyDer, domainKeyContext(id));
-  const { tenantId } = owner;
-  const created = await store.domains.createDomain({
-    id,
-    tenantId,
-    name,
-    selector,
-    publicKeyB64,
-    privateKey,
-    createdAt: clock.now(),
-  });
-  return created === 'exists' ? exists(name, await store.domains.findLiveDomain(tenantId, name)) : created;
+  const domain = { id, tenantId, name, selector, publicKeyB64, privateKey, createdAt: clock.now() };
+  const created = await store.domains.createDomain(domain, service.maxPerTenant);
+  return typeof created === 'string' ? refusalOf(created) : created;
 }
 
 /** Binds a sealed private key to its domain; opening it needs the same context. */
@@ -224,6 +230,11 @@ function notFound(): Refusal {
 
 function revoked(name: string): Refusal {
   return refuse('domain_not_found', `Domain not found: ${name} is revoked. Register it anew with POST /domains.`);
+}
+
+function tooManyDomains(most: number): Refusal {
+  const advice = 'Delete those that you no longer send from, or ask the operator of this service.';
+  return refuse('validation_failed', `domain: your account has ${most} domains, which is the limit. ${advice}`);
 }
 
 /** At the registration: the caller has it, or somebody has verified it, of whom nothing is told. */

@@ -75,8 +75,8 @@ export async function planDns(
   return { needs: { service, names, domains }, domainsLeftOut: leftOut, notes: found.notes };
 }
 
-function unknownDomain({ service }: Config, domain: string): string {
-  if (domainSettings({ service }).ownDomains.includes(domain))
+function unknownDomain(config: Config, domain: string): string {
+  if (domainSettings(config).ownDomains.includes(domain))
     return `${domain} is the service's own: postrider dns --service shows its records`;
   return `no tenant has the domain ${domain}; postrider domain add DOMAIN --tenant TENANT registers it`;
 }

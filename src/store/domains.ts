@@ -44,9 +44,12 @@ export interface DomainVerdict {
 export interface DomainStore {
   /**
    * 'exists' when the tenant has the name in a state other than revoked, or another tenant has
-   * it verified. Another tenant's pending or failed domain does not block: no squatting.
+   * it verified. Another tenant's pending or failed domain does not block: no squatting. 'too_many' when the tenant
+   * has `maxLive` that are not revoked; without it, there is no limit.
    */
-  createDomain(domain: NewDomain): Promise<Domain | 'exists'>;
+  createDomain(domain: NewDomain, maxLive?: number): Promise<Domain | 'exists' | 'too_many'>;
+  /** What `createDomain` would refuse it for; null: nothing. */
+  refusesDomain(tenantId: string, name: string, maxLive: number): Promise<'exists' | 'too_many' | null>;
   getDomain(tenantId: string, id: string): Promise<Domain | null>;
   /** Oldest first, revoked ones included. */
   listDomains(tenantId: string): Promise<Domain[]>;

@@ -65,6 +65,7 @@ export const VERBS = {
   },
   domains: {
     createDomain: 'write',
+    refusesDomain: 'read',
     getDomain: 'read',
     listDomains: 'read',
     findVerifiedDomain: 'read',

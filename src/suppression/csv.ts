@@ -139,8 +139,18 @@ function* readLines(text: string, defaults: ImportDefaults): Generator<ReadPart 
   const columns = readColumns(isList ? ['address'] : cells);
   if (columns.at.address < 0) return yield NO_COLUMN;
   yield { ignored: columns.ignored };
-  if (isList) yield readLine(first.value, columns, defaults);
-  for (const row of rows) yield row && (isUnclosed(row) ? row : readLine(row, columns, defaults));
+  const read = (row: CsvRow) => (isList && hasMore(row) ? tooMuch(row) : readLine(row, columns, defaults));
+  if (isList) yield read(first.value);
+  for (const row of rows) yield row && (isUnclosed(row) ? row : read(row));
+}
+
+/** In a plain list, where nothing says what else a line may be. */
+function hasMore({ cells }: CsvRow): boolean {
+  return cells.slice(1).some((cell) => cell.trim() !== '');
+}
+
+function tooMuch({ line }: CsvRow): LineProblem {
+  return { line, problem: 'has more than one address; write one per line, or name the columns in the first line' };
 }
 
 /** Instead of a row that ends inside quotes: the line where the quote opens. */

@@ -56,6 +56,20 @@ t.test('register answers with the record and what to publish', async (t) => {
   t.equal((await register(rival, 'first.test')).status, 201, 'no squatting: another tenant may try');
 });
 
+t.test('there is a limit, which deleting makes room in', async (t) => {
+  const many = await api.addTenant();
+  const ids: string[] = [];
+  for (let n = 0; n < SERVICE.maxPerTenant; n++) ids.push((await register(many, `d${n}.many.test`)).body.id);
+  const refused = await register(many, 'more.many.test');
+  t.equal(refused.status, 400);
+  t.match(refused.body, {
+    error: 'validation_failed',
+    message: /^domain: your account has 20 domains, which is the limit\. Delete those .*, or ask the operator/,
+  });
+  t.equal((await api.call('DELETE', `/domains/${ids[0]}`, { key: many.key })).status, 200);
+  t.equal((await register(many, 'more.many.test')).status, 201);
+});
+
 t.test('names and selectors that are refused', async (t) => {
   const long = `${'a'.repeat(63)}.`.repeat(3);
   const names: [name: unknown, message: RegExp][] = [

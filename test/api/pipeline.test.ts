@@ -96,6 +96,19 @@ t.test('order of checks', async (t) => {
   }
 });
 
+t.test('every authenticated call counts, also of a tenant that is not active', async (t) => {
+  const { key } = await api.addTenant({ tier: '1k', status: 'suspended' });
+  const ask = async () => (await api.call('GET', '/domains', { key })).headers;
+  const left = async () => Number((await ask()).get('ratelimit-remaining'));
+  const first = await left();
+  t.ok(first > 0 && (await left()) < first, `${first}, and then less`);
+  await Promise.all(Array.from({ length: 20 }, ask));
+  const spent = await api.call('GET', '/domains', { key });
+  t.match(spent, { status: 403, body: { error: 'tenant_not_active' } });
+  t.equal(spent.headers.get('ratelimit-remaining'), '0');
+  t.equal(spent.headers.get('retry-after'), null, 'waiting does not help');
+});
+
 t.test('the Authorization header', async (t) => {
   const ask = async (authorization: string) =>
     (await api.call('GET', '/domains', { headers: { Authorization: authorization } })).body.error;

@@ -109,7 +109,7 @@ async function openWorld(t: Test) {
     ...{ store, clock, vault: new Vault([Buffer.alloc(32, 1)]), ids: new IdSource() },
     lookups: { limited: () => lookups },
     turns: new CheckTurns<DomainCheck[]>({ clock, isGood: hasPassed, gapMs: 0 }),
-    service: { spfDomain: 'spf.test', dmarcReportAddress: 'd@spf.test', ownDomains: [] },
+    service: { spfDomain: 'spf.test', dmarcReportAddress: 'd@spf.test', ownDomains: [], maxPerTenant: 10 },
     createKeyPair: async () => ({ publicKeyB64: 'cHVibGlj', privateKeyDer: Buffer.from('x') }),
   };
   const domains = createDomains(parts);

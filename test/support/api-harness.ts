@@ -49,6 +49,7 @@ export const SERVICE = {
   spfDomain: 'spf.postrider.test',
   dmarcReportAddress: 'dmarc@postrider.test',
   ownDomains: ['postrider.test', 'bounces.postrider.test'],
+  maxPerTenant: 20,
 };
 
 export const RECORDS_DAYS = 90;

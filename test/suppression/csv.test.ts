@@ -126,6 +126,12 @@ t.test('a pasted list of addresses needs no first line where that is wanted', as
   });
   t.match(list('email;reason\njo@x.test;complaint'), { entries: [{ address: 'jo@x.test', reason: 'complaint' }] });
   t.same(list('jo@x.test\nno address').problems.length, 1);
+  const more = 'has more than one address; write one per line, or name the columns in the first line';
+  t.match(list('jo@x.test\nann@y.test, bob@z.test\nc@x.test;complaint\n d@x.test ,\n'), {
+    entries: [{ address: 'jo@x.test' }, { address: 'd@x.test' }],
+    problems: [`line 2: ${more}`, /^line 3: "c@x\.test;complaint" is not an email address/],
+  });
+  t.match(list('jo@x.test\nc@x.test;complaint').problems, [`line 2: ${more}`]);
   t.same(list('nobody\n').problems, ['line 1: there is no column "address"']);
 });
 

@@ -42,6 +42,26 @@ export const domainCases = {
     );
   },
 
+  'a tenant has at most so many live names': async (t: Test, bench: Bench) => {
+    const [tenant, other] = [await bench.tenant(), await bench.tenant()];
+    const { createDomain, revokeDomain } = bench.store.domains;
+    const { id } = await bench.pendingDomain(tenant.id, 'a.test');
+    await bench.pendingDomain(tenant.id, 'b.test');
+    await bench.pendingDomain(other.id, 'other.test');
+    const third = () => createDomain(bench.newDomain(tenant.id, 'c.test'), 2);
+    t.equal(await third(), 'too_many');
+    const refused = (name: string, most = 2) => bench.store.domains.refusesDomain(tenant.id, name, most);
+    t.same(
+      [await refused('c.test'), await refused('a.test'), await refused('c.test', 3)],
+      ['too_many', 'exists', null],
+    );
+    t.equal((await bench.store.domains.listDomains(tenant.id)).length, 2, 'nothing of it is left');
+    t.equal(await createDomain(bench.newDomain(tenant.id, 'a.test'), 2), 'exists', 'which helps more');
+    t.match(await createDomain(bench.newDomain(other.id, 'c.test'), 2), { name: 'c.test' }, 'each has its own');
+    await revokeDomain(tenant.id, id);
+    t.match(await third(), { name: 'c.test' }, 'what was deleted does not count');
+  },
+
   "another tenant's name blocks only while verified": async (t: Test, bench: Bench) => {
     const [a, b, c] = [await bench.tenant(), await bench.tenant(), await bench.tenant()];
     const first = await bench.pendingDomain(a.id, 'acme.test');

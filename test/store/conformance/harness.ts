@@ -134,7 +134,7 @@ export class Bench {
 
   async pendingDomain(tenantId: string, name: string): Promise<Domain> {
     const domain = await this.store.domains.createDomain(this.newDomain(tenantId, name));
-    if (domain === 'exists') throw new Error(`${name} exists`);
+    if (typeof domain === 'string') throw new Error(`${name}: ${domain}`);
     return domain;
   }
 

@@ -54,7 +54,7 @@ async function createDomain(walk: Walk): Promise<void> {
     createdAt: walk.now,
   });
   walk.same(created === 'exists', [...model.domains.values()].some(blocks), 'createDomain');
-  if (created !== 'exists') model.domains.set(created.id, created);
+  if (typeof created !== 'string') model.domains.set(created.id, created);
 }
 
 async function judgeDomain(walk: Walk): Promise<void> {

@@ -19,7 +19,8 @@ export const DOMAIN_COLUMNS = `d.*, k.selector, k.public_key FROM domains d JOIN
 
 export function domainVerbs(db: Transaction): Work<DomainStore> {
   return {
-    createDomain: (domain) => createDomain(db, domain),
+    createDomain: (domain, maxLive) => createDomain(db, domain, maxLive),
+    refusesDomain: (tenantId, name, maxLive) => refusesDomain(db, { tenantId, name }, maxLive),
     getDomain: (tenantId, id) => readDomain(db, tenantId, id),
     *listDomains(tenantId) {
       const rows = db.sql(`SELECT ${DOMAIN_COLUMNS} WHERE d.tenant_id = +? ORDER BY d.id`);
@@ -41,12 +42,14 @@ export function domainVerbs(db: Transaction): Work<DomainStore> {
   };
 }
 
-function* createDomain(db: Transaction, domain: NewDomain): Steps<Domain | 'exists'> {
-  const tenant = toId(domain.tenantId);
-  const own = db.sql(`SELECT 1 FROM domains WHERE tenant_id = +? AND name = +? AND state <> 'revoked'`);
-  if ((yield* own.get(tenant, domain.name)) !== undefined || (yield* readVerifiedHolder(db, domain.name)))
-    return 'exists';
-  const id = toId(domain.id);
+function* createDomain(
+  db: Transaction,
+  domain: NewDomain,
+  maxLive: number | undefined,
+): Steps<Domain | 'exists' | 'too_many'> {
+  const refused = yield* refusesDomain(db, domain, maxLive);
+  if (refused) return refused;
+  const [id, tenant] = [toId(domain.id), toId(domain.tenantId)];
   const { masterKeyId, sealed } = domain.privateKey;
   const key = yield* db
     .sql(
@@ -63,6 +66,19 @@ function* createDomain(db: Transaction, domain: NewDomain): Steps<Domain | 'exis
   yield* db.sql('INSERT INTO domain_counts (domain_id, open_messages) VALUES (+?, 0)').run(id);
   yield* addRecheck(db, id, tenant, domain.createdAt);
   return (yield* readDomain(db, domain.tenantId, domain.id))!;
+}
+
+function* refusesDomain(
+  db: Transaction,
+  { tenantId, name }: Pick<NewDomain, 'tenantId' | 'name'>,
+  maxLive: number | undefined,
+): Steps<'exists' | 'too_many' | null> {
+  const tenant = toId(tenantId);
+  const own = db.sql(`SELECT 1 FROM domains WHERE tenant_id = +? AND name = +? AND state <> 'revoked'`);
+  if ((yield* own.get(tenant, name)) !== undefined || (yield* readVerifiedHolder(db, name))) return 'exists';
+  if (maxLive === undefined) return null;
+  const live = db.sql(`SELECT count(*) AS n FROM domains WHERE tenant_id = +? AND state <> 'revoked'`);
+  return ((yield* live.get(tenant)) as { n: number }).n >= maxLive ? 'too_many' : null;
 }
 
 /*
