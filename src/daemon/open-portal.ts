@@ -109,6 +109,7 @@ export function portalRoutes(config: Config, foundation: Foundation, parts: Port
     baseUrl,
     sandbox: captured !== null,
     findVisitor: accounts.sessions.findVisitor,
+    peekVisitor: accounts.sessions.peekVisitor,
     lacksSecondStep: ({ user }: Visitor) => lacksSecondStep(accounts, user),
     recordAudit: (entry: AuditEntry) => store.audit.recordAudit(auditEntry(entry)),
   };

@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { type Clock, SECOND_MS } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
+import { isUuid } from '../base/ids.ts';
 import { parseFormBody } from '../http/form-body.ts';
 import { html } from '../http/html.ts';
 import type { HttpReply, HttpRequest } from '../http/http.ts';
@@ -44,6 +45,8 @@ export interface PortalKit {
   sandbox: boolean;
   /** Whose session the token is, if it is one. */
   findVisitor(token: string, address: string): Promise<Visitor | null>;
+  /** The same, but it is no visit: the session ends as if nobody had asked. */
+  peekVisitor(token: string): Promise<Visitor | null>;
   /** Whether the visitor may see nothing but the page on which a second step is set up. */
   lacksSecondStep(visitor: Visitor): Promise<boolean>;
   recordAudit(entry: AuditEntry): Promise<void>;
@@ -62,6 +65,8 @@ interface RoutedRequest {
 }
 
 const SIGN_IN = '/portal/sign-in';
+/** Of what an open page asks for again and again (`assets/portal.js`). */
+const POLL_HEADER = 'postrider-poll';
 const GUEST_BYTES = 16;
 const GUEST_AGE_SECS = 24 * 60 * 60;
 const NO_FORM: FormBody = { fields: new URLSearchParams(), files: new Map() };
@@ -77,7 +82,7 @@ export function createPortal(kit: PortalKit, pages: readonly PortalRoute[]): Por
   const assets = loadAssets();
   const portal = new Portal(kit, new Replies({ assets, sandbox: kit.sandbox }));
   const routes = pages.map((route): Route => {
-    const handler = (request: HttpRequest, params: PathParams) => portal.answer(route, request, params);
+    const handler = (request: HttpRequest, params: PathParams) => portal.answer(route, request, withIdsOfOurs(params));
     return { method: route.method, pattern: route.path, handler };
   });
   return {
@@ -85,6 +90,12 @@ export function createPortal(kit: PortalKit, pages: readonly PortalRoute[]): Por
     notFound: (request) => portal.answer(UNKNOWN, request, NO_PARAMS),
     methodNotAllowed: (request) => portal.answer(WRONG_METHOD, request, NO_PARAMS),
   };
+}
+
+/** An ID may be typed in upper case; pauses, links and comparisons know it in lower case only. */
+function withIdsOfOurs(params: PathParams): PathParams {
+  const same = ([name, value]: [string, string]) => [name, isUuid(value) ? value.toLowerCase() : value];
+  return Object.fromEntries(Object.entries(params).map(same));
 }
 
 /** Whatever the method: nothing is done, so no form is looked at. */
@@ -126,14 +137,19 @@ class Portal {
   async #askedBy(request: HttpRequest, params: PathParams): Promise<RoutedRequest> {
     const cookies = this.#cookiesOf(request);
     const token = cookies.read(request, 'session');
-    const visitor = token === null ? null : await this.#kit.findVisitor(token, request.clientAddress);
+    const visitor = token === null ? null : await this.#visitorOf(token, request);
     if (visitor) {
       const lacksSecondStep = await this.#kit.lacksSecondStep(visitor);
       return { request, params, visitor, secret: token!, newGuest: false, cookies, lacksSecondStep };
     }
     const known = cookies.read(request, 'guest');
-    const secret = known ?? randomBytes(GUEST_BYTES).toString('base64url');
+    const secret = known ?? newGuestSecret();
     return { request, params, visitor: null, secret, newGuest: known === null, cookies, lacksSecondStep: false };
+  }
+
+  #visitorOf(token: string, request: HttpRequest): Promise<Visitor | null> {
+    const isPoll = request.method === 'GET' && request.header(POLL_HEADER) !== undefined;
+    return isPoll ? this.#kit.peekVisitor(token) : this.#kit.findVisitor(token, request.clientAddress);
   }
 
   async #resultOf(route: PortalRoute, asked: RoutedRequest): Promise<PageResult> {
@@ -217,17 +233,26 @@ function cookiesOfRedirect(
   { session, browser, notice, tone = 'good' }: Extract<PageResult, { kind: 'redirect' }>,
 ): string[] {
   const lines: string[] = [];
-  const nextSecret = session === undefined ? secret : session === 'ended' ? null : session.token;
-  if (session === 'ended') lines.push(cookies.clear('session'));
-  else if (session) lines.push(cookies.set('session', session.token, seconds(session.maxAgeMs)));
+  let nextSecret = secret;
+  if (session === 'ended') {
+    nextSecret = newGuestSecret();
+    lines.push(cookies.clear('session'), cookies.set('guest', nextSecret, GUEST_AGE_SECS));
+  } else if (session) {
+    nextSecret = session.token;
+    lines.push(cookies.set('session', session.token, seconds(session.maxAgeMs)));
+  }
   if (browser) lines.push(cookies.set('browser', browser.value, seconds(browser.maxAgeMs)));
-  if (notice !== null && nextSecret !== null) {
+  if (notice !== null) {
     lines.push(cookies.set('notice', sealNotice({ text: notice, tone }, nextSecret), NOTICE_AGE_SECS));
   }
   return lines;
 }
 
 const NOTICE_AGE_SECS = 60;
+
+function newGuestSecret(): string {
+  return randomBytes(GUEST_BYTES).toString('base64url');
+}
 
 function seconds(ms: number): number {
   return Math.floor(ms / SECOND_MS);

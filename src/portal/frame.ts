@@ -78,6 +78,7 @@ function signedOut(facts: FrameFacts): Html {
   return html`<main id="main" class="alone" tabindex="-1">
 <p class="brand">${MARK}Postrider</p>
 ${noticeOf(facts)}${facts.body}
+<p class="quiet"><a href="/docs/guide">Guide</a> · <a href="/docs">API reference</a></p>
 </main>`;
 }
 

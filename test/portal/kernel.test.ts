@@ -16,6 +16,7 @@ const NOW = Date.UTC(2026, 0, 31);
 async function open(t: Test) {
   const audited: AuditEntry[] = [];
   const log: LogLine[] = [];
+  const visits: string[] = [];
   const pages = [
     page({ path: '/portal/sign-in', access: 'everybody', show: showForm }),
     page({ path: '/portal', access: 'viewer', show: (visit) => showForm(visit) }),
@@ -45,11 +46,20 @@ async function open(t: Test) {
       access: 'everybody',
       run: ({ form }) => ({ ...redirect('/portal'), session: { token: form.get('as')!, maxAgeMs: 60_000 } }),
     }),
+    action({
+      path: '/portal/leave',
+      access: 'viewer',
+      run: () => ({ ...redirect('/portal/sign-in', 'Goodbye, and come again.'), session: 'ended' }),
+    }),
   ];
   const kit = {
     ...{ clock: { now: () => NOW }, log: listLogger(log), baseUrl: 'http://mail.test', sandbox: false },
     lacksSecondStep: async () => false,
-    findVisitor: async (token: string) => visitorNamed(token),
+    async findVisitor(token: string) {
+      visits.push(token);
+      return visitorNamed(token);
+    },
+    peekVisitor: async (token: string) => visitorNamed(token),
     recordAudit: async (entry: AuditEntry) => void audited.push(entry),
   };
   const notFound = () => ({ status: 404 });
@@ -64,12 +74,13 @@ async function open(t: Test) {
     if (token) made.cookies.set('postrider_session', token);
     return made;
   };
-  return { visitor, audited, log };
+  return { visitor, audited, log, visits };
 }
 
 function showForm({ formField, visitor }: { formField: ReturnType<typeof html>; visitor: Visitor | null }) {
   const body = html`<h1>${visitor?.user.role ?? 'guest'}</h1>
 <form method="post" action="/portal/change">${formField}<input name="thing" value="it"><button>Change</button></form>
+<form method="post" action="/portal/leave">${formField}<button>Leave</button></form>
 <form method="post" action="/portal/enter">${formField}<input name="as" value="owner"><button>Enter</button></form>`;
   return view({ title: 'Form', body });
 }
@@ -100,6 +111,28 @@ t.test('who may see a page', async (t) => {
   t.equal(await answers('operator', '/portal'), '303 /portal/operator');
   const refused = await visitor('member').get('/portal/owners');
   t.match(refused.text, 'Only an owner of Acme & Sons can do this; you are signed in as a member.');
+});
+
+t.test('what an open page asks for by itself is no visit', async (t) => {
+  const { visitor, visits } = await open(t);
+  const owner = visitor('owner');
+  const poll = { 'Postrider-Poll': '1' };
+  t.equal((await owner.raw('GET', '/portal', { headers: poll })).status, 200);
+  t.equal((await visitor().raw('GET', '/portal', { headers: poll })).status, 303, 'and lets nobody in');
+  t.same(visits, []);
+  const shown = await owner.get('/portal');
+  const body = new URLSearchParams({ thing: 'x', form_token: shown.form('/portal/change').fields.get('form_token')! });
+  t.equal((await owner.raw('POST', '/portal/change', { headers: poll, body })).status, 303);
+  t.same(visits, ['owner', 'owner'], 'pages and forms are visits');
+});
+
+t.test('what is said at the end of a session is read after it', async (t) => {
+  const { visitor } = await open(t);
+  const owner = visitor('owner');
+  const left = await owner.submit(await owner.get('/portal'), '/portal/leave');
+  t.match(left, { path: '/portal/sign-in', text: /Goodbye, and come again\./ });
+  t.equal(owner.cookies.has('postrider_session'), false);
+  t.match((await owner.submit(left, '/portal/enter', { as: 'member' })).text, 'member', 'its forms are believed');
 });
 
 t.test('a form is believed from whoever it was shown to, and from nowhere else', async (t) => {

@@ -1,6 +1,8 @@
 // What operators make in the portal: a tenant with a login, a domain and a key, until mail goes out; and how they find
 // that mail again. All of it is in the audit log, and wrong input is refused in words.
 import t from 'tap';
+import { uuidToBytes } from '../../src/base/ids.ts';
+import { withDatabase } from '../support/database.ts';
 import type { Page } from '../support/page-reader.ts';
 import { PortalVisitor, startPortal } from '../support/portal.ts';
 import { publish, send } from '../support/world.ts';
@@ -103,6 +105,25 @@ t.test('wrong input is refused in words, and stays in the form', async (t) => {
     const odd = await operator.submit(page, form, { name: 'A', email: 'a@b.test', status: 'odd', role: 'operator' });
     t.equal(odd.status, 422, 'no choice beyond those that are shown');
   }
+});
+
+t.test('what is in use comes first, and what is left out is told', async (t) => {
+  const { id } = await world.postrider.json('tenant', 'create', '--name', 'Old');
+  const path = `${TENANTS}/${id}`;
+  const make = (name: string) =>
+    world.postrider.json('key', 'create', '--tenant', String(id), '--name', name, '--scopes', 'emails:send');
+  await make('first');
+  // Nobody waits for a hundred: they are copies of the first one, revoked long ago.
+  const copies = `WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 100)
+    INSERT INTO api_keys (id, tenant_id, public_id, name, scopes, secret_hash, created_at, revoked_at)
+    SELECT randomblob(16), tenant_id, public_id || n, 'gone ' || n, scopes, randomblob(32), created_at - n, created_at
+    FROM api_keys, n WHERE tenant_id = ?`;
+  withDatabase(world.postrider.databaseFile, (db) => db.prepare(copies).run(uuidToBytes(String(id))));
+  await make('latest');
+  const { text } = await operator.get(path);
+  t.match(text, /latest active.*first active.*gone 1 revoked.*gone 98 revoked/);
+  t.notMatch(text, 'gone 99');
+  t.match(text, `Showing 100 of 102, newest first; postrider key list --tenant ${id} lists all.`);
 });
 
 t.test('mail of all tenants is found, finished mail too', async (t) => {

@@ -135,6 +135,8 @@ t.test('the queue says why, and is acted on with a reason', async (t) => {
     (await operator.get(`/portal/operator/queue?find=${encodeURIComponent(find)}`)).path;
   t.equal(await found(id), `/portal/operator/queue/${id}`);
   t.equal(await found(sender.tenantId), `/portal/operator/queue?tenant=${sender.tenantId}`);
+  t.equal(await found(id.toUpperCase()), `/portal/operator/queue/${id}`);
+  t.equal(await found(sender.tenantId.toUpperCase()), `/portal/operator/queue?tenant=${sender.tenantId}`);
   t.equal(await found(GROUP), `/portal/operator/queue?group=${GROUP}`);
   t.equal(await found('Example.com'), '/portal/operator/queue?domain=example.com');
   t.match(await operator.get(`/portal/operator/queue?find=${encodeURIComponent(HOSTILE)}`), { status: 404 });
@@ -149,12 +151,16 @@ t.test('the queue says why, and is acted on with a reason', async (t) => {
   t.match((await operator.get('/portal/operator')).text, `MX group ${GROUP} is paused`);
   t.match(await act(group, 'Pause', 'again'), { status: 422, text: /is paused already, by jo@service.test/ });
   t.match((await act(paused, 'Resume', '')).text, 'Resumed.');
-  for (const target of [`tenant=${sender.tenantId}`, `domain=${RECEIVER}`]) {
+  for (const target of [`tenant=${sender.tenantId.toUpperCase()}`, `domain=${RECEIVER}`]) {
     const page = await operator.get(`/portal/operator/queue?${target}`);
     t.match((await act(page, 'Pause', 'wait')).text, 'Paused by jo@service.test');
+    const held = await operator.get(message.path);
+    t.match(held.text, /was paused by jo@service\.test at \S+: wait/, `${target} holds the message`);
     t.match((await act(page, 'Resume', 'go')).text, 'Pauses lifted: the pause by jo@service.test: wait.');
   }
-  const parked = await act(message, 'Pause', 'let me see');
+  const typed = await operator.get(`/portal/operator/queue/${id.toUpperCase()}`);
+  const parked = await act(typed, 'Pause', 'let me see');
+  t.equal(parked.path, message.path, 'an ID in upper case is the same message');
   t.match(parked.text, 'this message was paused by jo@service.test');
   t.match((await operator.get('/portal/operator/queue')).text, 'Parked messages');
   await act(parked, 'Resume', '');

@@ -137,6 +137,11 @@ t.test('an operator who pauses a tenant is seen, without name and note', async (
   t.notMatch(page.source, 'owes us money');
   await postrider.json('queue', 'resume', '--tenant', sender.tenantId, '--reason', 'has paid', '--by', 'root');
   t.match((await owner.get('/portal')).text, 'You can send.');
+  await postrider.json('queue', 'cancel', '--tenant', sender.tenantId, '--reason', 'as you asked', '--by', 'root');
+  const { text } = await owner.get('/portal/settings/audit');
+  t.match(text, /the operator queue resume/, 'what was done is in its audit log');
+  t.notMatch(text, /owes us money|has paid|\bby root/, 'but not what operators say to each other');
+  t.match(text, /queue cancel.*as you asked/, 'the reason of a cancellation is for the tenant');
 });
 
 t.test('nobody sees the figures, events and queue of another tenant', async (t) => {

@@ -139,6 +139,9 @@ t.test('suppressions', async (t) => {
       'nothing has to be typed again',
     );
     t.equal(wrong.form(`${LIST}/import`).fields.get('reason'), 'complaint');
+    const many = await paste(`${'x@x.test\n'.repeat(60_000)}no address`);
+    t.match(many.text, /some lines are invalid.*Paste the addresses once more: so many are not sent back/);
+    t.equal(many.form(`${LIST}/import`).fields.get('pasted'), '');
     t.match((await paste('   ')).text, /Choose a file, or paste/);
     t.match((await paste('name,phone\nx,y')).text, /there is no column "address"/);
   });

@@ -57,7 +57,11 @@ async function withPassword(services: SignInServices, visit: Visit): Promise<Pag
       return codeForm(visit, outcome.step);
     case 'unconfirmed':
       services.accounts.inBackground(() => sendConfirmation(services.accounts, outcome.user));
-      return passwordForm(services, visit, 'Confirm your address first: we have sent you the link once more.');
+      return passwordForm(
+        services,
+        visit,
+        'Confirm your address first, with the link in our mail. If you have had none for ten minutes, look into the spam folder, or sign in again for another one.',
+      );
     default:
       return passwordForm(services, visit, problemOf(outcome, 'The address or the password is wrong.'));
   }

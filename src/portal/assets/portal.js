@@ -156,7 +156,8 @@ async function poll(element) {
   let next = element;
   if (!document.hidden && !element.contains(document.activeElement)) {
     try {
-      const answer = await fetch(url, { headers: { Accept: 'text/html' } });
+      // Says that nobody asks: an open page does not keep its session alive.
+      const answer = await fetch(url, { headers: { Accept: 'text/html', 'Postrider-Poll': '1' } });
       const text = answer.ok && !answer.redirected ? await answer.text() : '';
       const fresh = new DOMParser().parseFromString(text, 'text/html');
       const beside = document.querySelectorAll(`[data-polled-with="${element.id}"][id]`);

@@ -37,11 +37,11 @@ async function show(services: OperatorServices, visit: VisitOf<'operator'>): Pro
 }
 
 async function findPath({ store }: OperatorServices, find: string): Promise<string | null> {
-  if (isUuid(find)) {
-    if (await store.queue.getMessage(find)) return pausePath({ kind: 'message', key: find });
-    return (await store.tenants.getTenant(find)) ? pausePath({ kind: 'tenant', key: find }) : null;
-  }
   const name = find.toLowerCase();
+  if (isUuid(name)) {
+    if (await store.queue.getMessage(name)) return pausePath({ kind: 'message', key: name });
+    return (await store.tenants.getTenant(name)) ? pausePath({ kind: 'tenant', key: name }) : null;
+  }
   if (await store.shaping.isKnownGroup(name)) return pausePath({ kind: 'group', key: name });
   return /^[a-z0-9.-]+\.[a-z0-9-]+$/.test(name) ? pausePath({ kind: 'domain', key: name }) : null;
 }

@@ -24,11 +24,11 @@ export function pausePath({ kind, key }: QueueTarget): string {
 /** Null: nothing that anybody could act on. */
 export function readTarget(kind: string | null, key: string | null): QueueTarget | null {
   const known = TARGET_KINDS.find((each) => each === kind);
-  const name = (key ?? '').trim();
+  // A pause of a name that is written otherwise would hold nothing.
+  const name = (key ?? '').trim().toLowerCase();
   if (known === undefined || name === '' || name.length > 255) return null;
   const isId = known === 'tenant' || known === 'message';
-  if (isId) return isUuid(name) ? { kind: known, key: name } : null;
-  return { kind: known, key: name.toLowerCase() };
+  return isId && !isUuid(name) ? null : { kind: known, key: name };
 }
 
 export const ACTIONS: readonly OperatorAction[] = ['pause', 'resume', 'retry', 'cancel'];

@@ -44,7 +44,7 @@ ${orRefusal(standing, ([one]) => html`${one && standingFacts(one)}`)}
 <h2>Tier</h2>${tierForm(tenant, visit.formField)}
 ${part(tenant, 'People', { path: 'logins', button: 'Add login' })}${people(members)}
 ${part(tenant, 'Domains', { path: 'domains', button: 'Add domain' })}${domainsPart(tenant, domains)}
-${part(tenant, 'API keys', { path: 'keys', button: 'Create key' })}${keysPart(keys)}`;
+${part(tenant, 'API keys', { path: 'keys', button: 'Create key' })}${keysPart(tenant, keys)}`;
   return view({ title: tenant.name, body });
 }
 
@@ -118,9 +118,14 @@ function tierForm({ id, tier, tierPinned }: Tenant, formField: Html): Html {
   return html`<form method="post" action="${TENANTS_PATH}/${id}/tier" class="card">${formField}${select({ name: 'tier', label: 'Rate tier', hint: `Currently ${tier}.` }, choices, chosen)}<button>Save</button></form>`;
 }
 
+/** What is in use, newest first: what was just added, and not what has ended long ago. */
+function inUseFirst<T extends { createdAt: number }>(all: readonly T[], hasEnded: (each: T) => boolean): T[] {
+  return all.toSorted((a, b) => Number(hasEnded(a)) - Number(hasEnded(b)) || b.createdAt - a.createdAt);
+}
+
 function people(members: readonly Member[]): Html {
   if (members.length === 0) return html`<p class="quiet">No users; only its API keys act for it.</p>`;
-  const rows = members
+  const rows = inUseFirst(members, () => false)
     .slice(0, MOST_ROWS)
     .map(({ email, role, createdAt, lastSeenAt, hasSecondFactor }) => [
       email,
@@ -129,7 +134,8 @@ function people(members: readonly Member[]): Html {
       time(lastSeenAt, 'not recently'),
       time(createdAt),
     ]);
-  return table({ caption: 'People', heads: ['Address', 'Role', 'Second factor', 'Last seen', 'Since'] }, rows);
+  const heads = ['Address', 'Role', 'Second factor', 'Last seen', 'Since'];
+  return html`${table({ caption: 'People', heads }, rows)}${cutAt(members.length)}`;
 }
 
 export const DOMAIN_TONES: Readonly<Record<Domain['state'], Tone>> = {
@@ -141,7 +147,7 @@ export const DOMAIN_TONES: Readonly<Record<Domain['state'], Tone>> = {
 
 function domainsPart({ id: tenantId }: Tenant, domains: readonly Domain[]): Html {
   if (domains.length === 0) return html`<p class="quiet">None yet.</p>`;
-  const rows = domains
+  const rows = inUseFirst(domains, ({ state }) => state === 'revoked')
     .slice(0, MOST_ROWS)
     .map(({ id, name, state, failureReason, createdAt }) => [
       html`<a href="${TENANTS_PATH}/${tenantId}/domains/${id}">${name}</a>`,
@@ -149,12 +155,13 @@ function domainsPart({ id: tenantId }: Tenant, domains: readonly Domain[]): Html
       failureReason ?? '',
       time(createdAt),
     ]);
-  return table({ caption: 'Domains', heads: ['Domain', 'State', 'Reason', 'Since'] }, rows);
+  const all = html`<code class="unbroken">postrider domain list --tenant ${tenantId}</code>`;
+  return html`${table({ caption: 'Domains', heads: ['Domain', 'State', 'Reason', 'Since'] }, rows)}${cutAt(domains.length, all)}`;
 }
 
-function keysPart(keys: readonly ApiKey[]): Html {
+function keysPart({ id: tenantId }: Tenant, keys: readonly ApiKey[]): Html {
   if (keys.length === 0) return html`<p class="quiet">None yet.</p>`;
-  const rows = keys
+  const rows = inUseFirst(keys, ({ revokedAt }) => revokedAt !== null)
     .slice(0, MOST_ROWS)
     .map(({ name, scopes, boundDomain, createdAt, revokedAt }) => [
       name,
@@ -163,5 +170,12 @@ function keysPart(keys: readonly ApiKey[]): Html {
       boundDomain ?? 'any',
       time(createdAt),
     ]);
-  return table({ caption: 'API keys', heads: ['Name', 'State', 'Scopes', 'Domain', 'Since'] }, rows);
+  const all = html`<code class="unbroken">postrider key list --tenant ${tenantId}</code>`;
+  return html`${table({ caption: 'API keys', heads: ['Name', 'State', 'Scopes', 'Domain', 'Since'] }, rows)}${cutAt(keys.length, all)}`;
+}
+
+/** `all`: the command that shows the rest. */
+function cutAt(rows: number, all: Html | null = null): Html | null {
+  if (rows <= MOST_ROWS) return null;
+  return html`<p class="quiet">Showing ${MOST_ROWS} of ${rows}, newest first${all && html`; ${all} lists all`}.</p>`;
 }

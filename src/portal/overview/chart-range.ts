@@ -60,6 +60,6 @@ export function stepName(hour: number, { stepHours }: ChartRange, form: 'short' 
   const day = `${MONTHS[at.getUTCMonth()]} ${at.getUTCDate()}`;
   const time = `${String(at.getUTCHours()).padStart(2, '0')}:00`;
   if (stepHours >= 24) return day;
-  if (form === 'long') return `${day}, ${time}`;
+  if (form === 'long') return `${day}, ${time} UTC`;
   return stepHours === 1 ? time : day;
 }

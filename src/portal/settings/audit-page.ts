@@ -53,8 +53,13 @@ function what({ action }: AuditEntry): string {
   return action.replace(/[._]/g, ' ');
 }
 
-function details({ data }: AuditEntry): Html | null {
-  const shown = Object.entries(data).filter(([, value]) => value !== null);
+/** What operators write for each other. The reason of a cancellation is for the tenant. */
+const INTERNAL_NOTES = ['queue.pause', 'queue.resume', 'queue.retry'];
+
+function details({ actor, action, data }: AuditEntry): Html | null {
+  const isInternal = (name: string) =>
+    actor === 'command' && (name === 'by' || (name === 'reason' && INTERNAL_NOTES.includes(action)));
+  const shown = Object.entries(data).filter(([name, value]) => value !== null && !isInternal(name));
   if (shown.length === 0) return null;
   return html`<ul class="details">${shown.map(
     ([name, value]) => html`<li><span class="quiet">${name.replaceAll('_', ' ')}</span> ${String(value)}</li>`,

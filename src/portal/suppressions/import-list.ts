@@ -12,7 +12,8 @@ export const IMPORT_LIMIT_BYTES = 5 * 1024 * 1024;
 const MOST_LINES = 100_000;
 const MOST_PROBLEMS_SHOWN = 30;
 /** More is not sent back into the field when something was wrong. */
-const MOST_PASTED_CHARS = 40_000;
+const MOST_PASTED_CHARS = 500_000;
+const TOO_LONG_TO_SHOW = 'Paste the addresses once more: so many are not sent back.';
 
 interface Attempt {
   problem: string | null;
@@ -34,7 +35,9 @@ export async function importList(services: SuppressionServices, visit: VisitOf<'
   const reason = SUPPRESSION_REASONS.find((known) => known === visit.form.get('reason')) ?? 'manual';
   const skips = visit.form.has('skip');
   const again = (problem: string, problems: readonly (LineProblem | string)[] = []) => {
-    const attempt = { problem, problems, reason, skips, pasted: pasted.length > MOST_PASTED_CHARS ? '' : pasted };
+    const isLong = pasted.length > MOST_PASTED_CHARS;
+    const said = isLong ? `${problem} ${TOO_LONG_TO_SHOW}` : problem;
+    const attempt = { problem: said, problems, reason, skips, pasted: isLong ? '' : pasted };
     return view({ title: 'Import suppressions', status: 422, body: importForm(visit, attempt) });
   };
   const text = file && file.bytes.length > 0 ? textOf(file.bytes) : pasted;

@@ -54,6 +54,8 @@ export interface Sessions {
   startSession(arrival: NewSession): Promise<StartedSession | null>;
   /** The user of the token, if its session has not expired; extends the session. */
   findVisitor(token: string, address?: string): Promise<Visitor | null>;
+  /** The same without extending it: for what a page asks by itself, while nobody may be there. */
+  peekVisitor(token: string): Promise<Visitor | null>;
   endSession(token: string): Promise<void>;
 }
 
@@ -61,7 +63,7 @@ export function createSessions(kit: SessionsKit): Sessions {
   const { store, clock, ids } = kit;
   const find = async (token: string) => {
     const hash = tokenHash(token);
-    return hash && store.accounts.findSession(hash, clock.now());
+    return hash === null ? null : store.accounts.findSession(hash, clock.now());
   };
   const endSession = async (token: string) => {
     const visitor = await find(token);
@@ -69,6 +71,7 @@ export function createSessions(kit: SessionsKit): Sessions {
   };
   return {
     endSession,
+    peekVisitor: find,
     async startSession({ user, client, address, replaces }) {
       if (replaces) await endSession(replaces);
       const token = newToken(kit.random);

@@ -152,7 +152,7 @@ t.test('ranges end with the step that is under way, and have a point for each st
   for (const unknown of [null, '', '7D', '__proto__']) t.equal(chosenRange(unknown).name, '7d');
   const hour = Math.floor(NOW / HOUR_MS);
   t.equal(stepName(hour, chosenRange('24h'), 'short'), '13:00');
-  t.equal(stepName(hour, chosenRange('24h'), 'long'), 'Nov 22, 13:00');
+  t.equal(stepName(hour, chosenRange('24h'), 'long'), 'Nov 22, 13:00 UTC');
   t.equal(stepName(hour, chosenRange('7d'), 'short'), 'Nov 22');
   t.equal(stepName(hour, chosenRange('30d'), 'long'), 'Nov 22');
 });
@@ -190,7 +190,7 @@ t.test('figures are there as sums, charts, a table, and by provider', async (t) 
   t.match(markup, '3 hard, 2 soft, 1 blocked');
   t.match(markup, 'keep below 0.1 %');
   t.match(markup, '0.3 % limit');
-  t.match(markup, /<th scope="row">Nov 21, 14:00<\/th><td>1,200<\/td><td>1,000<\/td><td>4<\/td><td>6<\/td>/);
+  t.match(markup, /<th scope="row">Nov 21, 14:00 UTC<\/th><td>1,200<\/td><td>1,000<\/td><td>4<\/td><td>6<\/td>/);
   t.match(markup, 'mx.&lt;b&gt;.test, &quot;x');
   t.match(markup, '>unknown<');
   t.match(markup, '30 % of delivered; 100 by machines');
@@ -236,7 +236,7 @@ t.test('what came back after it was taken has ended once, and not as delivered',
   t.match(ofBefore, rate('0 %', '0 of 2 delivered (2 bounced later)'), 'one was delivered before what is shown');
   t.match(
     cardsOf({ delivered: 5, complained: 2, bouncedHard: 1, deferred: 4 }),
-    '14:00: Delivered 3, Complaints 2, Bounced 1, Deferred attempts 4<',
+    '14:00 UTC: Delivered 3, Complaints 2, Bounced 1, Deferred attempts 4<',
   );
 });
 

@@ -84,6 +84,17 @@ t.test('a session ends after 14 idle days, and after 90 days whatever happens', 
   t.equal(await sessions.findVisitor(busy), null, 'the end, though it was seen every day');
 });
 
+t.test('a look does not extend it', async (t) => {
+  const { sessions, start, user, time } = await stage(t);
+  const { token, session } = await start(await user('a@acme.test'));
+  for (let day = 1; day < 14; day++) {
+    time.now = T0 + day * DAY_MS;
+    t.match(await sessions.peekVisitor(token), { session: { lastSeenAt: T0, expiresAt: session.expiresAt } });
+  }
+  time.now = T0 + 14 * DAY_MS;
+  t.equal(await sessions.peekVisitor(token), null, 'idle, though a page was open');
+});
+
 t.test("an operator's session is over after an idle day, and after a week", async (t) => {
   const { sessions, start, user, time } = await stage(t);
   const operator = await user('op@acme.test', 'operator');
