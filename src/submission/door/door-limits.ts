@@ -3,6 +3,8 @@ import { MINUTE_MS, SECOND_MS } from '../../base/clock.ts';
 
 /** RFC 5321 section 4.5.3.2.7. Applications keep connections in pools, so it is worth waiting. */
 export const IDLE_MS = 5 * MINUTE_MS;
+/** Where a connection begins with TLS: a peer that is slow on a bad line needs some seconds. */
+export const HANDSHAKE_MS = 20 * SECOND_MS;
 /** No session stays open for longer, busy or idle. */
 export const SESSION_MS = 60 * MINUTE_MS;
 /** When the daemon stops: for mail that is still arriving. */

@@ -2,6 +2,7 @@
 // the password could be read on its way, AUTH LOGIN takes any user name, recipients are handed on as they were written, and
 // replies that bring their enhanced code (RFC 3463) get no second one.
 
+import type { Socket } from 'node:net';
 import type { SMTPServerOptions, SMTPServerSession } from 'smtp-server';
 import { type Connection, StrictSmtpServer, socketOf } from '../../smtp-listener/strict-server.ts';
 import { keepPathAsWritten } from '../../smtp-listener/written-path.ts';
@@ -22,6 +23,13 @@ export class DoorServer extends StrictSmtpServer {
   /** Called when smtp-server itself refuses a mail at MAIL, for the size that is announced. */
   sizeRefused: () => void = () => {};
   keysInClear = false;
+  /** Called for each connection before its greeting, after a TLS handshake that comes first. */
+  connecting: (socket: Socket) => void = () => {};
+
+  override connect(...args: Parameters<StrictSmtpServer['connect']>): void {
+    this.connecting(args[0]);
+    super.connect(...args);
+  }
 
   protected override prepare(connection: Connection): void {
     super.prepare(connection);

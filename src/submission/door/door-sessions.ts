@@ -14,7 +14,9 @@ import type { StrictSmtpServer } from '../../smtp-listener/strict-server.ts';
 import type { DoorRecipient, TakeMail } from './arriving-mail.ts';
 import { type CountAtDoor, mailOutcome, recipientOutcome } from './door-counts.ts';
 import * as fixed from './door-limits.ts';
+import type { DoorServer } from './door-server.ts';
 import { refusing, signedIn } from './handler-answers.ts';
+import { Handshakes } from './handshakes.ts';
 import { isRefused, type KeyLoginOptions, KeyLogins, type Login, type LoginRefusal } from './key-logins.ts';
 import { MailContent, NO_ROOM } from './mail-content.ts';
 import { type RecipientOptions, readRecipient } from './read-recipient.ts';
@@ -25,7 +27,7 @@ export interface DoorSessionOptions extends Omit<KeyLoginOptions, 'store' | 'con
   name: string;
   store: KeyLoginOptions['store'] & RecipientOptions['store'];
   limits: { maxBytes: number; connections: number; connectionsPerPeer: number; connectionsPerKey: number };
-  timeouts?: { idleMs?: number; sessionMs?: number; closeMs?: number };
+  timeouts?: { idleMs?: number; sessionMs?: number; closeMs?: number; handshakeMs?: number };
   /** How long mail may take to be stored when the listener closes. */
   graceMs: number;
   /** Why no mail is accepted at the moment; null: it is accepted. */
@@ -49,6 +51,7 @@ interface DoorSession {
 export class DoorSessions {
   readonly #options: DoorSessionOptions;
   readonly #gate: PeerGate;
+  readonly #handshakes: Handshakes;
   readonly #logins: KeyLogins;
   readonly #memory: ReceptionMemory;
   readonly #open: OpenSessions<DoorSession>;
@@ -66,6 +69,10 @@ export class DoorSessions {
     this.#memory = new ReceptionMemory(fixed.MAX_MAILS_ARRIVING * limits.maxBytes);
     const { connectionsPerKey } = limits;
     this.#logins = new KeyLogins({ store, clock, connectionsPerKey, takeCall, keyUsed });
+    this.#handshakes = new Handshakes(
+      { perPeer: limits.connectionsPerPeer, withinMs: timeouts?.handshakeMs ?? fixed.HANDSHAKE_MS },
+      (ip) => this.#refuseHandshake(ip),
+    );
     this.#gate = new PeerGate(clock, {
       connections: limits.connections,
       connectionsPerPeer: limits.connectionsPerPeer,
@@ -76,19 +83,33 @@ export class DoorSessions {
     });
   }
 
+  #refuseHandshake(ip: string): void {
+    this.#count('connection', 'refused');
+    const reason = 'too many connections from your address wait for their TLS handshake';
+    this.#options.log.info({ remote_ip: ip, reason }, 'submission connection rejected');
+  }
+
   get openConnections(): number {
     return this.#open.size;
   }
 
+  /** On the port where each connection begins with TLS. */
+  limitHandshakes(server: DoorServer): void {
+    this.#handshakes.watch(server);
+  }
+
   /** `server` is the one that gets these options. */
-  serverOptions(server: () => StrictSmtpServer, hasTls: boolean): SMTPServerOptions {
+  serverOptions(
+    server: () => StrictSmtpServer,
+    { hasTls, secure }: { hasTls: boolean; secure: boolean },
+  ): SMTPServerOptions {
     const { name, limits, timeouts } = this.#options;
     return {
       name,
       banner: 'Postrider',
       size: limits.maxBytes,
       authMethods: ['PLAIN', 'LOGIN'],
-      authRequiredMessage: replies.authRequired(hasTls),
+      authRequiredMessage: replies.authRequired(hasTls && !secure),
       // Whether AUTH is safe without TLS is decided for each connection (door-server.ts).
       allowInsecureAuth: true,
       hideENHANCEDSTATUSCODES: false,

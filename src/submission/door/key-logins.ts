@@ -87,10 +87,16 @@ export class KeyLogins {
     const isKnown = this.#known.has(name);
     const waitMs = isKnown ? 0 : takeAttempt(gates);
     if (waitMs > 0) return throttled(waitMs);
-    const found = await verifyApiKey(password, this.#options.store);
+    const refund = () => {
+      if (!isKnown) for (const [throttle, gate] of gates) throttle.refund(gate);
+    };
+    const found = await verifyApiKey(password, this.#options.store).catch((error: unknown) => {
+      refund(); // Nobody knows whether the key is wrong.
+      throw error;
+    });
     if (!found) return WRONG_KEY;
     const { key, tenant } = found;
-    if (!isKnown) for (const [throttle, gate] of gates) throttle.refund(gate);
+    refund();
     this.#known.set(name, true);
     this.#options.keyUsed(key.id);
     const why = whyInactive(tenant);

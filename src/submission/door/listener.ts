@@ -35,10 +35,11 @@ export async function startSubmissionListener(options: DoorOptions): Promise<Sub
 
   function serve(secure: boolean): DoorServer {
     const server: DoorServer = new DoorServer({
-      ...sessions.serverOptions(() => server, pair !== undefined),
+      ...sessions.serverOptions(() => server, { hasTls: pair !== undefined, secure }),
       secure,
       ...pair,
     });
+    if (secure) sessions.limitHandshakes(server);
     server.keysInClear = options.keysInClear ?? false;
     server.sizeRefused = () => options.count?.('mail', 'too_large');
     logPeerErrors(server, log, 'submission listener');

@@ -7,8 +7,8 @@ import type { LoginRefusal } from './key-logins.ts';
 /** RFC 5321 section 4.5.3.1.8. */
 export const MAX_RECIPIENTS = 100;
 
-export function authRequired(hasTls: boolean): string {
-  return `5.7.0 Sign in first: ${hasTls ? 'STARTTLS, then ' : ''}AUTH with any user name and an API key as the password`;
+export function authRequired(offersTls: boolean): string {
+  return `5.7.0 Sign in first: AUTH${offersTls ? ', after STARTTLS,' : ''} with any user name and an API key as the password`;
 }
 
 export const NO_LOGIN: LoginRefusal = {

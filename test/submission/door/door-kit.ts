@@ -37,9 +37,11 @@ export interface Door {
 export interface DoorChange extends Partial<DoorOptions> {
   perMinute?: number;
   clock?: Clock;
+  /** What the door sees instead of the store. */
+  storeOver?(store: ApiHarness['store']): DoorOptions['store'];
 }
 
-export async function openDoor(t: Test, { perMinute = 1000, ...change }: DoorChange = {}): Promise<Door> {
+export async function openDoor(t: Test, { perMinute = 1000, storeOver, ...change }: DoorChange = {}): Promise<Door> {
   const clock = change.clock ?? systemClock;
   const api = await startApiHarness({ clock });
   t.teardown(() => api.close());
@@ -58,7 +60,7 @@ export async function openDoor(t: Test, { perMinute = 1000, ...change }: DoorCha
     name: 'mail.postrider.test',
     graceMs: patience(10_000),
     limits: LIMITS,
-    store: api.store,
+    store: storeOver?.(api.store) ?? api.store,
     takeCall: (keyId) => rates.take(keyId, perMinute),
     keyUsed: (keyId) => void uses.push(keyId),
     refusal: () => null,

@@ -28,7 +28,7 @@ t.test('what it offers, and what it does not', async (t) => {
   }
   t.notMatch(hello, /STARTTLS|XCLIENT|DSN|CHUNKING|CRAM|XOAUTH2/);
   t.match(await client.ask('WIZ'), /^500 5\.5\.2/);
-  t.match(await client.ask(`MAIL FROM:<${FROM}>`), /^530 5\.7\.0 Sign in first: AUTH .*API key/);
+  t.match(await client.ask(`MAIL FROM:<${FROM}>`), /^530 5\.7\.0 Sign in first: AUTH with .*API key/);
   t.match(await client.ask('AUTH CRAM-MD5'), /^504 5\.5\.4/);
   client.close();
 });
@@ -125,6 +125,30 @@ t.test('wrong keys are throttled by network, and lock out nobody who was there b
   const other = await door.api.addTenant();
   await t.rejects(signedIn(door, other.key), /421 4\.7\.0/, 'a key that has not been seen there waits');
   t.match(door.counted, { 'login accepted': 2, 'login wrong_key': 40, 'login throttled': 2 });
+});
+
+t.test('logins that failed by our fault are not held against the network', async (t) => {
+  let isDown = true;
+  const door = await openDoor(t, {
+    storeOver: (store) => ({
+      ...store,
+      keys: {
+        ...store.keys,
+        async findApiKeyBySecret(...which) {
+          if (isDown) throw new Error('the database is down');
+          return store.keys.findApiKeyBySecret(...which);
+        },
+      },
+    }),
+  });
+  for (let count = 0; count < 50; count++) {
+    const client = await SmtpClient.hello(door.port);
+    t.match(await client.ask(plain(door.tenant.key)), /^454 4\.7\.0/);
+    client.close();
+  }
+  isDown = false;
+  (await signedIn(door)).close();
+  t.match(door.counted, { 'login fault': 50, 'login accepted': 1 });
 });
 
 t.test('a key that may no longer send, in an open session', async (t) => {
@@ -469,7 +493,7 @@ t.test('no password before TLS, except on loopback', { skip: noOwnAddress }, asy
   t.notMatch(await client.ask('EHLO client.test'), /AUTH/);
   t.match(await client.ask(plain(door.tenant.key)), /^538 5\.7\.11 .*STARTTLS/);
   t.match(await client.ask('AUTH LOGIN'), /^538/);
-  t.match(await client.ask(`MAIL FROM:<${FROM}>`), /^530 5\.7\.0 Sign in first: STARTTLS, then/);
+  t.match(await client.ask(`MAIL FROM:<${FROM}>`), /^530 5\.7\.0 Sign in first: AUTH, after STARTTLS, with/);
   t.same(door.uses, [], 'the key was not even looked at');
   await client.startTls({ rejectUnauthorized: false });
   t.match(await client.ask('EHLO client.test'), /AUTH PLAIN LOGIN/);
