@@ -93,19 +93,12 @@ async function open(config: Config, options: DaemonOptions, opened: ClosingStack
   const domainParts = domainsOptions(config, foundation, { lookups: authority, isSandbox, notify });
   const domains = createDomains(domainParts);
   const queue = liveQueueControl({ store, clock, ids, log, config }, delivery, foundation.bounceRules);
-  const tenantChanged = () => void delivery.reconcile();
   const { unstoredResults } = delivery;
+  const tenantChanged = () => void delivery.reconcile();
   const portal = {
-    domains,
-    hooks,
-    queue,
-    tenantChanged,
-    inboundWaits,
-    notify,
-    reputation,
-    notifyOwners,
+    ...{ domains, hooks, queue, tenantChanged, inboundWaits, notify, reputation, notifyOwners, unstoredResults },
     timers: () => running.timers?.list() ?? [],
-    unstoredResults,
+    certificateWaitsFor: certificates.waitsFor,
     captured: sandbox?.captured ?? null,
   };
   const scheduling = openScheduling(config, foundation, delivery);

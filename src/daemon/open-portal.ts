@@ -64,6 +64,7 @@ export interface PortalParts {
   notifyOwners: OwnerNotices;
   timers(): TimerStatus[];
   unstoredResults(): UnstoredResults | null;
+  certificateWaitsFor(names: readonly string[]): string | null;
   /** For mail from elsewhere. */
   reader: MailReader;
   /** Null outside the sandbox. */
@@ -135,7 +136,7 @@ function operatorServices(
     queue,
     timers,
     unstoredResults,
-    certificates: () => heldCertificates(config, { store, clock }),
+    certificates: () => heldCertificates(config, { store, clock, waitsFor: parts.certificateWaitsFor }),
     reader,
     tenantChanged,
     inboundWaits,

@@ -1,5 +1,5 @@
 // The certificates that the daemon gets by itself (tls.acme): what is in the database, and why a directory has issued none.
-import { toTimestamp } from '../base/clock.ts';
+import { MINUTE_MS, toTimestamp } from '../base/clock.ts';
 import type { ServerFacts } from '../store/server-facts.ts';
 import type { DaemonAnswer, StoredCertificate } from './doctor-settings.ts';
 import { type Finding, fine, type Remedy, warning, wrong } from './finding.ts';
@@ -13,22 +13,27 @@ const REMEDY: Remedy = {
 };
 /** The timer of the daemon that gets them. */
 const TIMER = 'certificates';
+/** What is due is attempted every minute. */
+const OVERDUE_MS = 10 * MINUTE_MS;
 
-/** `daemon` knows what stops attempts before they are made: a port that is taken. */
+/** `daemon` knows what stops attempts before they are made, and so is stored nowhere: a port that is taken, a name without address. */
 export function judgeStored(
   about: About,
   stored: StoredCertificate | null,
   { daemon, now }: { daemon: DaemonAnswer; now: number },
 ): Finding {
   const failure = failureOf(stored);
+  const timer = daemon.kind === 'running' ? daemon.facts.timers.find(({ name }) => name === TIMER) : undefined;
+  const reason = failure ?? timer?.last_result ?? 'the daemon has not tried yet';
   if (!stored || stored.notAfter === null) {
-    const timer = daemon.kind === 'running' ? daemon.facts.timers.find(({ name }) => name === TIMER) : undefined;
-    const reason = failure ?? timer?.last_result ?? 'the daemon has not tried yet';
     return wrong(about, `is self-signed, because the directory has issued none: ${reason}`, REMEDY);
   }
   const until = toTimestamp(stored.notAfter);
   const next = toTimestamp(stored.nextAttemptAt);
-  if (stored.notAfter <= now) return wrong(about, `expired at ${until}: ${failure ?? `next attempt ${next}`}`, REMEDY);
+  if (stored.notAfter <= now) return wrong(about, `expired at ${until}: ${reason}`, REMEDY);
+  if (failure === null && stored.nextAttemptAt < now - OVERDUE_MS) {
+    return warning(about, `is valid until ${until}, but its renewal is due since ${next}: ${reason}`, REMEDY);
+  }
   if (failure !== null) return warning(about, `is valid until ${until}, but was not renewed: ${failure}`, REMEDY);
   return fine(about, `is valid until ${until}, and is renewed from ${next} on`);
 }

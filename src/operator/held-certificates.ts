@@ -19,23 +19,32 @@ export interface HeldCertificate {
   failure: { reason: string; at: number | null } | null;
 }
 
+export interface CertificateFacts {
+  store: StoreVerbs<{ certificates: 'listCertificates' }>;
+  clock: Clock;
+  /** What keeps names from being attempted at the moment. */
+  waitsFor?(names: readonly string[]): string | null;
+}
+
 /** Those of the configuration: what the store has of others is of no use any more. */
 export async function heldCertificates(
   config: Config,
-  { store, clock }: { store: StoreVerbs<{ certificates: 'listCertificates' }>; clock: Clock },
+  { store, clock, waitsFor = () => null }: CertificateFacts,
 ): Promise<HeldCertificate[]> {
   const files = [config.http.tls_cert, config.smtp.tls_cert, config.submission.tls_cert];
   const ofDirectory = config.tls.acme ? await statesOfCertificates(config, { store, clock }) : [];
   return [
-    ...ofDirectory.map(fromState),
+    ...ofDirectory.map((state) => fromState(state, waitsFor(state.names), clock.now())),
     ...(await Promise.all([...new Set(files)].flatMap((file) => (file ? [inFile(file)] : [])))),
   ];
 }
 
-function fromState(state: CertificateState): HeldCertificate {
+/** `waitsFor` is of this moment, and stored nowhere. */
+function fromState(state: CertificateState, waitsFor: string | null, now: number): HeldCertificate {
   const { names, issuer, notBefore, notAfter, nextAttemptAt, lastFailure } = state;
+  const failure = lastFailure ?? (waitsFor === null ? null : { reason: waitsFor, at: now });
   const issued = issuer === null ? null : { by: issuer, from: notBefore!, until: notAfter! };
-  return { names: names.join(', '), issued, renewsAt: nextAttemptAt, failure: lastFailure };
+  return { names: names.join(', '), issued, renewsAt: nextAttemptAt, failure };
 }
 
 async function inFile(file: string): Promise<HeldCertificate> {

@@ -253,7 +253,16 @@ t.test('certificates of the directory: issued, renewed, refused, and why nobody 
     openssl_ia32cap: null,
   };
   const timers = [{ ...timer, last_result: 'the port is taken' }];
-  t.match(judge(null, { kind: 'running', facts: { ...facts, timers } }), { message: /: the port is taken$/ });
+  const running: DaemonAnswer = { kind: 'running', facts: { ...facts, timers } };
+  t.match(judge(null, running), { message: /: the port is taken$/ });
+  const overdue = { ...issued, nextAttemptAt: now - DAY_MS };
+  t.match(judge(overdue, running), { health: 'warn', message: /^is valid until .*due since .*: the port is taken$/ });
+  t.match(judge(overdue), { health: 'warn', message: /: the daemon has not tried yet$/ });
+  t.match(judge({ ...issued, nextAttemptAt: now - 1000 }, running), { health: 'ok' }, 'it is attempted every minute');
+  t.match(judge({ ...overdue, notAfter: now }, running), {
+    health: 'fail',
+    message: /^expired at .*the port is taken$/,
+  });
 });
 
 t.test('certificates of the directory: several daemons whose names TLS-ALPN-01 cannot prove', async (t) => {

@@ -49,6 +49,15 @@ t.test('those of a directory, with the last failure and the next attempt', async
   ]);
 });
 
+t.test('what is not even tried says why', async (t) => {
+  const store = await openSqliteStore({ file: path.join(testFolder(t), 'postrider.db') });
+  t.teardown(() => store.close());
+  const { config } = loadConfig({ env: {}, defaultFile: null, defaults: ACME });
+  const waitsFor = (names: readonly string[]) => (names[0] === 'mx.a.test' ? 'port 80 is taken' : null);
+  const held = await heldCertificates(config, { store, clock: { now: () => T0 }, waitsFor });
+  t.match(held, [{ failure: null }, { failure: { reason: 'port 80 is taken', at: T0 } }]);
+});
+
 t.test('one for both listeners is shown once', async (t) => {
   const store = await openSqliteStore({ file: path.join(testFolder(t), 'postrider.db') });
   t.teardown(() => store.close());

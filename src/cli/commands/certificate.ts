@@ -22,11 +22,11 @@ export const certificateList = storeCommand({
     const states = await statesOf(services);
     if (states === 'off') return failed(OFF);
     const { daemon, config } = services;
-    const whyNone = ({ names }: CertificateState) =>
-      daemon ? (daemon.certificateWaitsFor(names) ?? 'the first attempt is being made') : 'no daemon runs';
+    const waitsFor = ({ names, state }: CertificateState) =>
+      daemon ? daemon.certificateWaitsFor(names) : state === 'valid' ? null : 'no daemon runs';
     return done({
       directory: directoryUrl(config.tls.acme_directory),
-      certificates: states.map((state) => shownState(state, whyNone(state))),
+      certificates: states.map((state) => shownState(state, waitsFor(state))),
     });
   },
   render: ({ certificates }) =>
@@ -87,7 +87,7 @@ async function statesOf({ store, clock, config }: OperatorServices): Promise<Cer
 
 export type ShownCertificate = ReturnType<typeof shownState>;
 
-function shownState(state: CertificateState, whyNone: string) {
+function shownState(state: CertificateState, waitsFor: string | null) {
   const { names, listeners, issuer, failures, lastFailure } = state;
   const failure = lastFailure && { at: toTimestamp(lastFailure.at), reason: lastFailure.reason };
   const at = (moment: number | null) => (moment === null ? null : toTimestamp(moment));
@@ -101,6 +101,8 @@ function shownState(state: CertificateState, whyNone: string) {
     next_attempt_at: at(state.nextAttemptAt),
     failures,
     last_failure: failure,
-    remark: failure ? `failed at ${failure.at}: ${failure.reason}` : state.state === 'none' ? whyNone : issuer,
+    remark: failure
+      ? `failed at ${failure.at}: ${failure.reason}`
+      : (waitsFor ?? (state.state === 'none' ? 'the first attempt is being made' : issuer)),
   };
 }
