@@ -65,6 +65,8 @@ export function parseTag(text: string): Tag | null {
   return more.length === 0 && TAG_NAME.test(name) && TAG_VALUE.test(value) ? { name, value } : null;
 }
 
+const MAX_COUNTED_UNITS = 1000;
+
 function metadataProblem(given: Record<string, string>): LabelProblem | null {
   const entries = Object.entries(given);
   if (entries.length > MAX_METADATA_KEYS) {
@@ -72,7 +74,8 @@ function metadataProblem(given: Record<string, string>): LabelProblem | null {
   }
   let bytes = 0;
   for (const [key, value] of entries) {
-    const length = [...key].length;
+    // A key of 5 MiB is not taken apart; its length in units says enough.
+    const length = key.length > MAX_COUNTED_UNITS ? key.length : [...key].length;
     if (length < 1 || length > MAX_METADATA_KEY_CHARS) {
       return { field: 'metadata', problem: `keys must have 1 to ${MAX_METADATA_KEY_CHARS} characters, not ${length}.` };
     }

@@ -39,6 +39,8 @@ export function createBatches(options: SubmissionOptions): Batches {
         const one = isRefusal(email)
           ? email
           : await prepareSubmission(options, { sender: call.sender, idempotencyKey: null }, email);
+        // Our own trouble is none of the email's: kept as its result, it would be the answer to every repeated call.
+        if (isRefusal(one) && one.refused === 'internal_error') return one;
         if (isRefusal(one) && !skipsRefused) return atIndex(one, index);
         recipients += isRefusal(one) ? 0 : one.submission.recipients.length;
         if (recipients > MAX_RECIPIENTS) return tooMany();

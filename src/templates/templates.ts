@@ -166,6 +166,9 @@ async function render(
   return { subject, html, text };
 }
 
+/** Of the thread pool that renders: a job waits ten seconds at most. */
+const RETRY_AFTER_SECS = 10;
+
 function partsOf(outcome: RenderOutcome, describe: (flaw: Flaw) => string): TemplateSource | Refusal {
   switch (outcome.kind) {
     case 'rendered':
@@ -173,7 +176,10 @@ function partsOf(outcome: RenderOutcome, describe: (flaw: Flaw) => string): Temp
     case 'flawed':
       return refuse('validation_failed', describe(outcome.flaw));
     case 'overloaded':
-      return refuse('internal_error', 'Too many templates are waiting to be rendered. Retry later.');
+      return {
+        ...refuse('internal_error', 'Too many templates are waiting to be rendered. Retry later.'),
+        retryAfterSecs: RETRY_AFTER_SECS,
+      };
   }
 }
 

@@ -104,6 +104,37 @@ t.test('a hundred emails may have data of any size', async (t) => {
   t.match(elsewhere, { status: 400, body: { message: problem } });
 });
 
+t.test('trouble of the service is no result of an email', async (t) => {
+  let isBusy = false;
+  const busy = await startApiHarness({
+    wrapRenderer: (renderer) => ({
+      run: async (tenantId, job) => (isBusy ? { kind: 'overloaded' } : renderer.run(tenantId, job)),
+    }),
+  });
+  t.teardown(() => busy.close());
+  const { id, key } = await busy.addTenant();
+  await busy.addVerifiedDomain(id, 'acme.test');
+  const template = { name: 'order', subject: 'Order', text: 'for {{ who }}' };
+  const { body } = await busy.call('POST', '/templates', { key, body: template });
+  const templated = { from: MAIL.from, to: MAIL.to, template_id: body.id, data: { who: 'Jo' } };
+  isBusy = true;
+  const send = (emails: unknown[], on_error?: string) =>
+    busy.call('POST', '/emails/batch', { key, body: { emails, on_error }, headers: { 'Idempotency-Key': 'k' } });
+  for (const onError of [undefined, 'skip']) {
+    const refused = await send([mail(), templated], onError);
+    t.match(refused, { status: 500, body: { error: 'internal_error', message: /^Too many templates/ } }, `${onError}`);
+    t.equal(refused.headers.get('retry-after'), '10');
+  }
+  t.same(await busy.store.queue.listQueue({ tenantId: id, limit: 10 }), [], 'nothing was queued');
+  isBusy = false;
+  const later = await send([mail(), templated], 'skip');
+  t.match(
+    later,
+    { status: 202, body: { results: [{ replayed: false }, { replayed: false }] } },
+    'the key is not used up',
+  );
+});
+
 t.test('a hundred emails may each have all that one may have', async (t) => {
   const numbered = (count: number, make: (n: number) => [string, string]) =>
     Object.fromEntries(Array.from({ length: count }, (_, n) => make(n)));

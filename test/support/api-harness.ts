@@ -32,7 +32,7 @@ import { SCOPES, type Scope, type Tenant } from '../../src/store/tenants.ts';
 import { createScheduling } from '../../src/submission/schedule.ts';
 import { createSubmission } from '../../src/submission/submit.ts';
 import { RENDER_LIMITS, type RenderLimits } from '../../src/templates/render-limits.ts';
-import { RenderPool } from '../../src/templates/render-pool.ts';
+import { type Renderer, RenderPool } from '../../src/templates/render-pool.ts';
 import { createTemplates } from '../../src/templates/templates.ts';
 import { createApiKey } from '../../src/tenants/api-keys.ts';
 import { createTenant } from '../../src/tenants/tenant-service.ts';
@@ -77,6 +77,8 @@ export interface ApiHarnessOptions {
   checkTurns?: Pick<CheckTurnsKit<DomainCheck[]>, 'gapMs' | 'pause'>;
   /** Puts something between the API and its store: faults, delays. */
   wrapStore?(store: Store): Store;
+  /** The same before templates are rendered. */
+  wrapRenderer?(renderer: Renderer): Renderer;
 }
 
 export interface CallOptions {
@@ -144,7 +146,7 @@ export async function startApiHarness(options: ApiHarnessOptions = {}): Promise<
       bodies,
       reads: reading.reads,
       store: wrapStore(store),
-      renderer,
+      renderer: options.wrapRenderer?.(renderer) ?? renderer,
       dns,
       clock,
       ids,
@@ -209,7 +211,7 @@ export async function startApiHarness(options: ApiHarnessOptions = {}): Promise<
 interface Parts {
   bodies: BodyPool;
   store: Store;
-  renderer: RenderPool;
+  renderer: Renderer;
   dns: TestDnsServer;
   clock: Clock;
   ids: IdSource;

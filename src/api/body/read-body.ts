@@ -3,6 +3,7 @@
 
 import type { Refusal } from '../../base/refusals.ts';
 import { isRefusal } from '../../base/refusals.ts';
+import { loadSendBatch } from '../batch-shape.ts';
 import { type BodyShape, loadBodyShape } from '../body-shape.ts';
 import { putTextsBack, takeTexts } from '../field-of-any-size.ts';
 import { fieldsOfAnySize, parseJsonObject } from '../json-body.ts';
@@ -14,15 +15,16 @@ export function readBody<Body>(bytes: Uint8Array, shape: BodyShape<Body>): Body 
   return 'refusal' in json ? json.refusal : shape(json.object);
 }
 
-/** Those of the Resend door; the first two translate as well. */
-const OF_RESEND: Partial<Record<ShapeName, () => BodyShape<object>>> = {
+/** Those that are more than a schema of our own API. */
+const OTHERS: Partial<Record<ShapeName, () => BodyShape<object>>> = {
+  'send-batch': loadSendBatch,
   'resend-email': loadResendEmail,
   'resend-batch': loadResendBatch,
   'resend-update': loadResendUpdate,
 };
 
 function loadShape(name: ShapeName): BodyShape<object> {
-  return OF_RESEND[name]?.() ?? loadBodyShape<object>(name);
+  return OTHERS[name]?.() ?? loadBodyShape<object>(name);
 }
 
 /** For a thread: keeps the shapes that it has loaded. */

@@ -2,13 +2,13 @@
 import { isRefusal } from '../../base/refusals.ts';
 import type { SendBody } from '../../submission/send-request.ts';
 import type { Submission, SubmissionAnswer } from '../../submission/submit.ts';
+import { loadSendBatch } from '../batch-shape.ts';
 import { loadBodyShape } from '../body-shape.ts';
 import type { ApiCall, Endpoint } from '../endpoint.ts';
-import type { JsonObject } from '../json-body.ts';
 
 export function emailEndpoints(submission: Submission): Endpoint[] {
   const shape = loadBodyShape<SendBody>('send-email');
-  const batchShape = loadBodyShape<{ emails: JsonObject[]; on_error?: 'skip' }>('send-batch');
+  const batchShape = loadSendBatch(shape);
 
   async function send({ key, idempotencyKey, bodyBytes, read, header }: ApiCall) {
     const traceParent = () => header('traceparent');
@@ -23,7 +23,7 @@ export function emailEndpoints(submission: Submission): Endpoint[] {
       const body = await read(batchShape);
       if (isRefusal(body)) return body;
       countAs(body.emails.length);
-      return { emails: body.emails.map((email) => shape(email)), skipsRefused: body.on_error === 'skip' };
+      return { emails: body.emails, skipsRefused: body.on_error === 'skip' };
     };
     const traceParent = () => header('traceparent');
     const answer = await submission.submitBatch(key, idempotencyKey, { bytes: bodyBytes, read: readAll, traceParent });

@@ -34,7 +34,8 @@ function replaceFile(given: string, text: string): void {
   const draft = `${file}.new`;
   const handle = fs.openSync(draft, 'w', FILE_MODE);
   try {
-    fs.writeSync(handle, text);
+    // All of it or an error; writeSync may write a part, on a disk that is nearly full.
+    fs.writeFileSync(handle, text);
     fs.fchmodSync(handle, old ? old.mode & 0o777 : FILE_MODE);
     if (old && process.getuid?.() === 0) fs.fchownSync(handle, old.uid, old.gid);
     fs.fsyncSync(handle);
