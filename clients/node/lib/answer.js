@@ -55,12 +55,15 @@ function unexplained(status) {
   return `The service answered ${status}${name} without an explanation.`;
 }
 
+/** 31 years: nobody waits for more, and no timer can. */
+const MAX_SECONDS = 999_999_999;
+
 /** In seconds; null when the answer does not say. */
 function retryAfterOf({ headers, text }) {
   const header = headers.get('retry-after')?.trim() ?? '';
-  if (/^\d+$/.test(header)) return Number(header);
+  if (/^\d{1,9}$/.test(header)) return Number(header);
   const seconds = objectOf(text)?.retry_after_secs;
-  return Number.isInteger(seconds) && seconds >= 0 ? seconds : null;
+  return Number.isInteger(seconds) && seconds >= 0 && seconds <= MAX_SECONDS ? seconds : null;
 }
 
 module.exports = { objectOf, resultOf, errorOf };

@@ -10,6 +10,9 @@ const WAITS_MS = [250, 1000, 4000];
 /** At most this part of a wait is added, so that clients which failed together do not come back together. */
 const JITTER = 0.2;
 
+/** Of fetch itself, which gives a connection 10 s, and the head and each part of the body 300 s; and of the system. */
+const LIMITS_OF_FETCH = ['UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'ETIMEDOUT'];
+
 class Transport {
   #options;
 
@@ -62,7 +65,8 @@ class Transport {
         throw new NetworkError(`The service did not answer within ${timeoutMs} ms.`, { timeout: true });
       }
       const reason = error.cause?.code ?? error.cause?.message ?? error.message;
-      throw new NetworkError(`The service could not be reached: ${reason}.`, { timeout: false, cause: error });
+      const timeout = LIMITS_OF_FETCH.includes(reason);
+      throw new NetworkError(`The service could not be reached: ${reason}.`, { timeout, cause: error });
     } finally {
       clearTimeout(timer);
     }

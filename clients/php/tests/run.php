@@ -63,6 +63,18 @@ try {
     // What this server answers is no webhook.
 }
 same($before + 2, $connections(), 'a rotation has a connection of its own, on which curl never repeats it');
+$before = $connections();
+try {
+    $client->webhooks->test('1');
+} catch (PostriderException) {
+    // Nor a result of a test.
+}
+same($before + 2, $connections(), 'so has every call that does more when it is made twice');
+$client->health();
+$before = $connections();
+$client->health();
+$client->emails->send('a@b.c', 'd@e.f', 'S', text: 'T');
+same($before + 1, $connections(), 'one that can be repeated goes over the open connection');
 
 $timeout = new ReflectionParameter([Client::class, '__construct'], 'timeout');
 same(30.0, $timeout->getDefaultValue(), 'an attempt may take 30 s unless another time is given');

@@ -107,4 +107,6 @@ def _retry_after(answer: Answer, body: dict[str, Any]) -> int | None:
     if re.fullmatch(r"[0-9]{1,9}", header):
         return int(header)
     seconds = _integer(body.get("retry_after_secs"))
-    return seconds if seconds is not None and seconds >= 0 else None
+    # Nine digits are 31 years, as above: no more can be waited for.
+    is_possible = seconds is not None and 0 <= seconds <= 999_999_999
+    return seconds if is_possible else None

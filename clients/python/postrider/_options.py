@@ -7,7 +7,7 @@ import os
 import re
 import ssl
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from ._errors import PostriderError
@@ -20,7 +20,8 @@ DEFAULT_TIMEOUT = 30.0
 class Options:
     """Everything that a call needs to know."""
 
-    api_key: str
+    # Tools that show the variables of a frame print what this object prints.
+    api_key: str = field(repr=False)
     host: str
     port: int
     # None for plain HTTP.

@@ -90,7 +90,7 @@ final class AnswerReader
         }
         $seconds = $read->intOrNull('retry_after_secs');
 
-        return $seconds !== null && $seconds >= 0 ? $seconds : null;
+        return $seconds !== null && $seconds >= 0 && $seconds <= 999_999_999 ? $seconds : null;
     }
 
     private static function explanation(Response $response): string

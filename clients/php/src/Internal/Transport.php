@@ -103,7 +103,7 @@ final class Transport
     public function remove(string $path): void
     {
         $request = $this->request('DELETE', $path, null, []);
-        $this->retrying(fn (bool $isRetry) => AnswerReader::check($this->connection->exchange($request, $isRetry)));
+        $this->retrying(fn () => AnswerReader::check($this->connection->exchange($request, isFresh: true)));
     }
 
     /**
@@ -157,9 +157,13 @@ final class Transport
     private function call(string $method, string $path, ?array $body = null, array $headers = []): array
     {
         $request = $this->request($method, $path, $body, $headers);
+        // Should curl repeat it on its own, nothing happens twice.
+        $isHarmless = $method === 'GET' || isset($headers['Idempotency-Key']);
 
         return $this->retrying(
-            fn (bool $isRetry): array => AnswerReader::read($this->connection->exchange($request, $isRetry)),
+            fn (bool $isRetry): array => AnswerReader::read(
+                $this->connection->exchange($request, isFresh: $isRetry || !$isHarmless),
+            ),
         );
     }
 

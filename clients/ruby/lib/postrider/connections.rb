@@ -25,7 +25,8 @@ module Postrider
     end
 
     # Sends the request and answers with the Net::HTTPResponse, its body read. One limit holds for all of
-    # it, from looking up the name to the last byte. Raises NetworkError.
+    # it, from connecting to the last byte; before Ruby 3.3 looking up the name can't be interrupted.
+    # Raises NetworkError.
     def exchange(request)
       connection = take
       answer = Timeout.timeout(@timeout) { transmit(connection, request) }

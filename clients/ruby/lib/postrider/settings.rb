@@ -65,7 +65,7 @@ module Postrider
     end
 
     def check_timeout(seconds)
-      return seconds if seconds.is_a?(Numeric) && seconds.positive?
+      return seconds if seconds.is_a?(Numeric) && seconds.positive? && seconds.finite?
 
       refuse('timeout: must be a number of seconds above 0.')
     end

@@ -70,7 +70,10 @@ final class Answer {
     if (inHeader.matches("[0-9]{1,9}")) {
       return Optional.of(Duration.ofSeconds(Long.parseLong(inHeader)));
     }
-    return object().flatMap(fields -> fields.wholeNumber("retry_after_secs")).map(Duration::ofSeconds);
+    return object()
+        .flatMap(fields -> fields.wholeNumber("retry_after_secs"))
+        .filter(seconds -> seconds >= 0 && seconds <= 999_999_999L)
+        .map(Duration::ofSeconds);
   }
 
   /** The exception for an answer that is not a success. */
