@@ -48,7 +48,13 @@ export function readTag(query: URLSearchParams): Tag | null | Refusal {
 export function readTime(query: URLSearchParams, name: string): number | null | Refusal {
   const text = query.get(name) || null;
   if (text === null) return null;
-  return parseMomentOrDay(text) ?? invalid(name, 'must be an RFC 3339 time, like 2026-11-20T09:00:00Z, or a date.');
+  const problem = `must be an RFC 3339 time, like 2026-11-20T09:00:00Z, or a date.${plusAdvice(text)}`;
+  return parseMomentOrDay(text) ?? invalid(name, problem);
+}
+
+/** What was a `+`, of a zone or in an address, arrives as a space. */
+export function plusAdvice(text: string): string {
+  return text.includes(' ') ? ' In a URL, write + as %2B.' : '';
 }
 
 /** The queue of the reading process turns over in seconds. */

@@ -87,6 +87,8 @@ t.test('what is refused', async (t) => {
     ['from=%40', /^from: /],
     ['after=7', /^after: must be the `next` of an earlier page\.$/],
     ['created_after=tomorrow', /^created_after: must be an RFC 3339 time/],
+    ['created_after=2026-11-20T09:00:00+01:00', /In a URL, write \+ as %2B\.$/],
+    ['to=jo+news@example.com', /^to: .* In a URL, write \+ as %2B\.$/],
     ['created_after=2026-01-01&created_before=2026-01-01', /^created_after: must be before created_before\.$/],
     ['q=x', /^q: unknown parameter\.$/],
     ['to=a%40x.test&to=b%40x.test', /^to: must be given only once\.$/],

@@ -9,7 +9,16 @@ import { MESSAGE_STATES } from '../../store/queue.ts';
 import type { FoundMessage, MessagePage, MessageSearch, PortalReads } from '../../store/reads.ts';
 import { ok } from '../answer.ts';
 import type { Endpoint } from '../endpoint.ts';
-import { invalid, readChoice, readLimit, readTag, readTime, refuseUnknown, refuseUnread } from '../query.ts';
+import {
+  invalid,
+  plusAdvice,
+  readChoice,
+  readLimit,
+  readTag,
+  readTime,
+  refuseUnknown,
+  refuseUnread,
+} from '../query.ts';
 
 const MAX_LIMIT = 100;
 const DEFAULT_LIMIT = 25;
@@ -79,7 +88,7 @@ function readParty(query: URLSearchParams, name: 'to' | 'from'): Party | null | 
   if (text.includes('@')) {
     const parsed = parseAddress(text);
     if (parsed.ok) return { address: text, domain: parsed.address.asciiDomain };
-    return invalid(name, `${parsed.reason[0]!.toLowerCase()}${parsed.reason.slice(1)}`);
+    return invalid(name, `${parsed.reason[0]!.toLowerCase()}${parsed.reason.slice(1)}${plusAdvice(text)}`);
   }
   const domain = parseDomain(text);
   if (domain.ok) return { address: null, domain: domain.asciiDomain };
