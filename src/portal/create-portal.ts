@@ -28,6 +28,7 @@ import {
   view,
 } from './page.ts';
 import { Replies } from './replies.ts';
+import { SentForms } from './sent-forms.ts';
 
 export interface AuditEntry {
   action: string;
@@ -113,6 +114,7 @@ class Portal {
   readonly #replies: Replies;
   readonly #cookiesOf: (request: HttpRequest) => Cookies;
   readonly #limit: ActionLimit;
+  readonly #sent = new SentForms();
 
   constructor(kit: PortalKit, replies: Replies) {
     this.#kit = kit;
@@ -173,7 +175,9 @@ class Portal {
 
   async #act(route: PortalRoute, asked: RoutedRequest): Promise<PageResult> {
     const form = await this.#formOf(route, asked);
-    return 'kind' in form ? form : route.answer(this.#visitOf(asked, form));
+    if ('kind' in form) return form;
+    const whose = `${asked.visitor?.user.id ?? 'guest'} ${asked.request.path}`;
+    return this.#sent.once(whose, form, () => route.answer(this.#visitOf(asked, form)));
   }
 
   async #formOf(

@@ -44,6 +44,28 @@ t.test('a key is made, shown once, works, and is seen in use', async (t) => {
   t.equal(again.status, 404, 'a second time there is nothing to revoke');
 });
 
+t.test('a form that is sent twice makes one key, and shows it twice', async (t) => {
+  const form = await owner.get('/portal/keys/new');
+  const twice = { name: 'double', scopes: ['emails:send'] };
+  const send = (fields = twice) => owner.submit(form, '/portal/keys/new', fields);
+  const [first, second] = await Promise.all([send(), send()]);
+  const keyIn = ({ source }: Page) => /pr_[0-9A-Za-z]{12}_[0-9A-Za-z]{43}/.exec(source)?.[0];
+  t.ok(keyIn(first));
+  t.equal(keyIn(second), keyIn(first), 'whichever answer the browser shows');
+  t.not(keyIn(await send({ ...twice, name: 'other' })), keyIn(first), 'what was changed is another one');
+  const stranger = await world.visitor(await world.addUser('owner', 'second@acme.test'));
+  const other = await stranger.get('/portal/keys/new');
+  other.form('/portal/keys/new').fields.set('form_id', form.form('/portal/keys/new').fields.get('form_id')!);
+  const theirs = await stranger.submit(other, '/portal/keys/new', twice);
+  t.not(keyIn(theirs), keyIn(first), "nobody is shown another one's");
+  const { keys } = await world.postrider.json('key', 'list', '--tenant', sender.tenantId);
+  t.equal(
+    (keys as { name: string }[]).filter(({ name }) => name === 'double').length,
+    2,
+    'each of the two has made one',
+  );
+});
+
 t.test('what cannot be granted is said at its field, and what was entered stays', async (t) => {
   const form = await owner.get('/portal/keys/new');
   const send = (fields: Record<string, string | string[] | null>) => owner.submit(form, '/portal/keys/new', fields);

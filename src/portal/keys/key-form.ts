@@ -5,6 +5,7 @@ import type { Scope } from '../../store/tenants.ts';
 import type { KeyRequest } from '../../tenants/keys.ts';
 import type { Refused } from '../../tenants/refused.ts';
 import { checkbox, field, heading, problemBox, select } from '../elements.ts';
+import { formIdField } from '../sent-forms.ts';
 
 const SCOPE_MEANINGS: Record<Scope, string> = {
   'emails:send': 'Send mail: POST /emails. What most programs need.',
@@ -53,7 +54,7 @@ export function keyForm({ wish, domains, formField, problem }: KeyFormFacts): Ht
   return html`<p class="crumb"><a href="/portal/keys">API keys</a></p>
 ${heading('New API key')}
 ${problemBox(at(null) ?? at('scopes') ?? at('domain'))}
-<form method="post" action="/portal/keys/new" class="card">${formField}
+<form method="post" action="/portal/keys/new" class="card">${formField}${formIdField()}
 ${field({
   name: 'name',
   label: 'Name',

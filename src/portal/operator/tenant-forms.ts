@@ -10,6 +10,7 @@ import { createTenant } from '../../tenants/tenant-service.ts';
 import { checkbox, copyable, facts, field, heading, problemBox, select } from '../elements.ts';
 import { action, missing, type PageResult, type PortalRoute, page, redirect, type VisitOf, view } from '../page.ts';
 import { refusalSentence } from '../refusal-words.ts';
+import { formIdField } from '../sent-forms.ts';
 import type { OperatorServices } from './operator-services.ts';
 import { TENANTS_PATH } from './tenants-page.ts';
 
@@ -70,7 +71,7 @@ export function formView(of: {
   const { title, tenant, problem, fields, button } = of;
   const back = tenant === null ? TENANTS_PATH : `${TENANTS_PATH}/${tenant.id}`;
   const body = html`${crumb(tenant)}${heading(title)}${problemBox(problem)}
-<form method="post" action="${of.action}" class="card">${of.visit.formField}${fields}
+<form method="post" action="${of.action}" class="card">${of.visit.formField}${formIdField()}${fields}
 <div class="actions"><button class="primary">${button}</button><a class="button" href="${back}">Cancel</a></div></form>`;
   return view({ title, body, status: problem === null ? 200 : 422 });
 }

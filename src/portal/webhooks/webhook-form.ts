@@ -4,6 +4,7 @@ import { EVENT_CHOICES, EVENT_TYPES } from '../../events/event-types.ts';
 import { type Html, html } from '../../http/html.ts';
 import type { EventChoice, Webhook } from '../../store/webhooks.ts';
 import { checkbox, copyable, field, heading, problemBox, time } from '../elements.ts';
+import { formIdField } from '../sent-forms.ts';
 
 const MOST_URL_CHARS = 2048;
 const MOST_DESCRIPTION_CHARS = 500;
@@ -28,7 +29,7 @@ export function webhookForm(facts: WebhookFormFacts): Html {
   return html`<p class="crumb"><a href="/portal/webhooks">Webhooks</a>${changed && html` › <a href="${back}">${changed.url}</a>`}</p>
 ${heading(changed ? 'Edit webhook' : 'New webhook')}
 ${problemBox(problem === '' ? null : (sentence ?? problem))}
-<form method="post" action="${changed ? `${back}/edit` : '/portal/webhooks/new'}" class="card">${formField}
+<form method="post" action="${changed ? `${back}/edit` : '/portal/webhooks/new'}" class="card">${formField}${formIdField()}
 ${field({
   name: 'url',
   label: 'URL',
