@@ -93,11 +93,19 @@ async function open(config: Config, options: DaemonOptions, opened: ClosingStack
   const domainParts = domainsOptions(config, foundation, { lookups: authority, isSandbox, notify });
   const domains = createDomains(domainParts);
   const queue = liveQueueControl({ store, clock, ids, log, config }, delivery, foundation.bounceRules);
-  const { unstoredResults } = delivery;
   const tenantChanged = () => void delivery.reconcile();
+  const { unstoredResults } = delivery;
   const portal = {
-    ...{ domains, hooks, queue, tenantChanged, inboundWaits, notify, reputation, notifyOwners, unstoredResults },
+    domains,
+    hooks,
+    queue,
+    tenantChanged,
+    inboundWaits,
+    notify,
+    reputation,
+    notifyOwners,
     timers: () => running.timers?.list() ?? [],
+    unstoredResults,
     certificateWaitsFor: certificates.waitsFor,
     captured: sandbox?.captured ?? null,
   };
@@ -108,9 +116,8 @@ async function open(config: Config, options: DaemonOptions, opened: ClosingStack
   opened.add(() => closeBoth(http, drainDelivery, config.stop.grace));
 
   const takeMail = createTakeMail({ store, submission, clock, ids });
-  const { smtp: tls } = certificates;
-  const door = await openDoor(config, foundation, { takeMail, sandbox, tls }, opened);
-  const inbound = await openIncoming(config, foundation, { resolver, reputation, send, tls });
+  const door = await openDoor(config, foundation, { takeMail, sandbox, tls: certificates.smtp }, opened);
+  const inbound = await openIncoming(config, foundation, { resolver, reputation, send, tls: certificates.smtp });
   running.inbound = inbound;
   opened.add(() => inbound.close());
   const others = [...inbound.timers, ...reputation.timers, ...hooks.timers, notifyOwners.timer, ...certificates.timers];
