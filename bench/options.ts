@@ -25,6 +25,8 @@ export interface BenchOptions {
   only: string[];
   /** Other checkouts, whose daemons take turns with this one's. */
   against: string[];
+  /** How many turns each of them has. */
+  rounds: number;
   profile: boolean;
   save: boolean;
 }
@@ -40,6 +42,7 @@ export const USAGE = `npm run bench -- [options]
                    attachments, smtp-door, backlog, slow-disk, search, nodes (all), bloat (only if named)
   --against A,B    only turns: other checkouts, with their packages installed, whose daemons take turns with
                    this one's, accepting and end to end; --seconds is the measured time of each
+  --rounds N       turns that each of them has (7)
   --backlog N      messages that wait for a dead destination in the backlog row (1000000)
   --minutes N      how long a reader keeps its snapshot in the bloat rows (60)
   --profile        runs each section once more with the daemon profiled: its processor time by part
@@ -60,6 +63,7 @@ export function readOptions(argv: string[]): BenchOptions | null {
       minutes: { type: 'string', default: '60' },
       only: { type: 'string', default: '' },
       against: { type: 'string', default: '' },
+      rounds: { type: 'string', default: '7' },
       profile: { type: 'boolean', default: false },
       save: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
@@ -77,6 +81,7 @@ export function readOptions(argv: string[]): BenchOptions | null {
     domains: wholeNumber('domains', values.domains),
     backlog: wholeNumber('backlog', values.backlog),
     minutes: wholeNumber('minutes', values.minutes),
+    rounds: wholeNumber('rounds', values.rounds),
     ...{ sink, dir, profile, save, against },
     only: only.length === 0 && against.length > 0 ? ['turns'] : only,
   };

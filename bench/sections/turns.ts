@@ -10,7 +10,6 @@ import { rowsOfTurns, type Side, type Turn } from './turns-rows.ts';
 
 /** V8 compiles, and an empty database grows, for longer than the traffic before each turn takes. */
 const WARM_ROUNDS = 3;
-const ROUNDS = 7;
 /** In each turn: connections are opened, and a daemon that was idle has its caches again. */
 const WARM_UP_MS = 700;
 
@@ -31,14 +30,16 @@ export async function measureTurns(run: RunContext): Promise<Row[]> {
     program: programOf(dir),
   }));
   const checkouts = [{ name: 'this checkout', program: PROGRAM_OF_THIS_CHECKOUT }, ...others];
+  const { rounds } = run.options;
+  const warmRounds = Math.min(WARM_ROUNDS, rounds);
   const rows: Row[] = [];
   for (const greets of [false, true]) {
     const what = greets ? 'end to end' : 'accept, delivery held';
     const sides = await withDaemons(run, { checkouts, greets }, async (running) => {
-      for (let round = 0; round < WARM_ROUNDS + ROUNDS; round++) {
+      for (let round = 0; round < warmRounds + rounds; round++) {
         for (const { setting, side } of round % 2 === 0 ? running : running.toReversed()) {
           const turn = await takeTurn(run, setting, greets);
-          if (round >= WARM_ROUNDS) side.turns.push(turn);
+          if (round >= warmRounds) side.turns.push(turn);
         }
       }
       return running.map(({ side }) => side);
@@ -69,7 +70,7 @@ async function takeTurn({ options, folder }: RunContext, { postrider, sink }: Se
   const traffic = await sendTraffic({
     ...{ postrider, sink, folder, connections: options.connections, pauseMs: 0, warmUpMs: WARM_UP_MS },
     inFlight: greets ? options.inFlight : null,
-    measuredMs: (options.seconds * 1000) / ROUNDS,
+    measuredMs: (options.seconds * 1000) / options.rounds,
   });
   const perSecond = greets
     ? (traffic.arrivedWithin * 1000) / (traffic.toMs - traffic.fromMs)

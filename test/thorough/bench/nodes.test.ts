@@ -15,7 +15,7 @@ import { patience } from '../../support/patience.ts';
 function runIn(folder: string): RunContext {
   const options = {
     ...{ seconds: 1, connections: 20, inFlight: 100, domains: 4, sink: 'own' as const, dir: os.tmpdir(), backlog: 1 },
-    ...{ only: [], against: [], profile: false, save: false, minutes: 1 },
+    ...{ only: [], against: [], rounds: 1, profile: false, save: false, minutes: 1 },
   };
   const watch = (section: string) => new DaemonWatch(section, null);
   return { options, folder, limits: null, postfix: null, watch };

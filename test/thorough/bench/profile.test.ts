@@ -27,7 +27,7 @@ async function profileMail(folder: string): Promise<DaemonProfile> {
       backlog: 1,
       minutes: 1,
     },
-    ...{ only: [], against: [], profile: true, save: false },
+    ...{ only: [], against: [], rounds: 1, profile: true, save: false },
   };
   const plainWatch = () => {
     throw new Error('nothing runs without a profile here');
