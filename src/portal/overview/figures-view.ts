@@ -117,6 +117,11 @@ function frameOf(
   };
 }
 
+/** Hours stand below a chart; the tables beside it are in the browser's zone. */
+function titleOf(title: string, { stepHours }: ChartRange): string {
+  return stepHours === 1 ? `${title} (UTC)` : title;
+}
+
 type CountLine = readonly [label: string, of: (figures: Figures) => number, style: number];
 
 function countChart(shown: FiguresShown, { id, title }: { id: string; title: string }, lines: readonly CountLine[]) {
@@ -127,7 +132,7 @@ function countChart(shown: FiguresShown, { id, title }: { id: string; title: str
   const said = lines.map(([label, of]) => [label.toLowerCase(), (figures: Figures) => count(of(figures))] as const);
   return lineChart({
     id,
-    title,
+    title: titleOf(title, shown.range),
     series,
     top,
     format: count,
@@ -152,7 +157,7 @@ export function outcomeChart({ points, range }: Pick<FiguresShown, 'points' | 'r
   const sum = sumOf(points);
   return barChart({
     id: 'mail',
-    title,
+    title: titleOf(title, range),
     summary: `In the last ${range.label}: ${OUTCOMES.map(([label, of]) => `${label} ${count(of(sum))}`).join(', ')}.`,
     stepLabels: points.map(({ hour }) => stepName(hour, range, 'short')),
     stepNames: points.map(({ hour }) => stepName(hour, range, 'long')),
@@ -181,7 +186,7 @@ function rateChart(shown: FiguresShown): Html {
   const title = fitting === undefined ? 'Complaint rate (scale ends at 1 %)' : 'Complaint rate';
   return lineChart({
     id: 'rate',
-    title,
+    title: titleOf(title, shown.range),
     top,
     format: percentText,
     series: [{ label: 'Complaints per delivered message', values, style: 5 }],
