@@ -49,11 +49,17 @@ async function createDomain(walk: Walk): Promise<void> {
   const name = walk.oneOf(...DOMAIN_NAMES);
   const blocks = (domain: Domain) =>
     domain.name === name && (domain.tenantId === tenant.id ? domain.state !== 'revoked' : domain.state === 'verified');
+  const isBlocked = [...model.domains.values()].some(blocks);
+  const isLive = (domain: Domain) => domain.tenantId === tenant.id && domain.state !== 'revoked';
+  const live = [...model.domains.values()].filter(isLive).length;
+  const maxLive = walk.oneOf(1, 2, 3);
+  const refused = isBlocked ? 'exists' : live >= maxLive ? 'too_many' : null;
+  walk.same(await store.domains.refusesDomain(tenant.id, name, maxLive), refused, 'refusesDomain');
   const created = await store.domains.createDomain({
     ...{ id: walk.id(), tenantId: tenant.id, name, selector: 'pr202601', publicKeyB64: 'cHVi', privateKey: SECRET },
     createdAt: walk.now,
   });
-  walk.same(created === 'exists', [...model.domains.values()].some(blocks), 'createDomain');
+  walk.same(created === 'exists', isBlocked, 'createDomain');
   if (typeof created !== 'string') model.domains.set(created.id, created);
 }
 

@@ -54,7 +54,7 @@ t.test('in a browser', { skip: noBrowser }, async (t) => {
     t.equal(await page.locator('.bars g[tabindex="0"]').count(), 1, 'the chart is one stop for the keyboard');
     await page.focus('.bars g[tabindex="0"]');
     const newest = await seen();
-    t.match(newest, [/^[A-Z][a-z]{2} \d+, \d\d:00: Delivered \d+/]);
+    t.match(newest, [/^[A-Z][a-z]{2} \d+, \d\d:00 UTC: Delivered \d+/]);
     t.equal(await page.evaluate(`document.activeElement === document.querySelector('.bars g:last-of-type')`), true);
     await page.keyboard.press('ArrowLeft');
     t.match(await seen(), [/Delivered 129, Complaints 1$/]);
