@@ -176,8 +176,9 @@ class Portal {
   async #act(route: PortalRoute, asked: RoutedRequest): Promise<PageResult> {
     const form = await this.#formOf(route, asked);
     if ('kind' in form) return form;
-    const whose = `${asked.visitor?.user.id ?? 'guest'} ${asked.request.path}`;
-    return this.#sent.once(whose, form, () => route.answer(this.#visitOf(asked, form)));
+    const act = () => route.answer(this.#visitOf(asked, form));
+    // Guests make nothing, and there may be any number of them.
+    return asked.visitor ? this.#sent.once(`${asked.visitor.user.id} ${asked.request.path}`, form, act) : act();
   }
 
   async #formOf(

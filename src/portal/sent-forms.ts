@@ -9,7 +9,8 @@ import type { FormBody } from '../http/multipart.ts';
 import { type PageResult, view } from './page.ts';
 
 const FIELD = 'form_id';
-const MAX_FORMS = 10_000;
+/** Of all visitors; pages of some kilobytes. */
+const MAX_FORMS = 1000;
 /** Not longer than it must: it may hold a secret. */
 const ANSWER_KEPT_MS = 5 * MINUTE_MS;
 
@@ -21,6 +22,11 @@ export function formIdField(): Html {
 export class SentForms {
   /** Null once the answer is forgotten. */
   readonly #answers = new BoundedMap<string, Promise<PageResult> | null>(MAX_FORMS);
+  readonly #keptMs: number;
+
+  constructor(keptMs = ANSWER_KEPT_MS) {
+    this.#keptMs = keptMs;
+  }
 
   /** `whose`: of the visitor and the route. Forms without an ID act each time, and so do those that were changed. */
   async once(whose: string, form: FormBody, act: () => PageResult | Promise<PageResult>): Promise<PageResult> {
@@ -37,7 +43,7 @@ export class SentForms {
       throw error;
     });
     if (hasFailed(result)) this.#answers.delete(key);
-    else setTimeout(() => this.#answers.has(key) && this.#answers.set(key, null), ANSWER_KEPT_MS).unref();
+    else setTimeout(() => this.#answers.has(key) && this.#answers.set(key, null), this.#keptMs).unref();
     return result;
   }
 }
