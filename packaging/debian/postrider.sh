@@ -1,8 +1,9 @@
 #!/bin/sh
-# The command line of the package.
+# The command line of the package, also of one that was only unpacked, to ask it before it is installed.
 set -eu
 
-root=/usr/lib/postrider
+self=$(readlink -f "$0")
+root=${self%/bin/postrider}
 
 # The sandbox keeps its data in the checkout, which is not writable here.
 if [ "${1-}" = sandbox ] && [ -z "${POSTRIDER_DATA_DIR-}" ]; then

@@ -154,6 +154,24 @@ export function makeDataFolder(dir: string): void {
   }
 }
 
+/** What a daemon and its commands keep in the folder. */
+const OURS =
+  /^(?:postrider\.db.*|postrider-schema-.*\.db|master\.key|results\.journal.*|writer\.lock|control\.sock|(?:node|server)\.json)$/;
+
+export function ourFilesIn(dir: string): { files: string[]; hasOthers: boolean } {
+  const names = fs.readdirSync(dir);
+  const files = names.filter((name) => OURS.test(name)).map((name) => path.join(dir, name));
+  return { files, hasOthers: files.length < names.length };
+}
+
+/** What a command of root's has made belongs to the folder's owner, as which the daemon runs: it could not open it otherwise. */
+export function giveToOwner(dir: string): void {
+  if (process.getuid?.() !== 0) return;
+  const { uid, gid } = fs.statSync(dir);
+  if (uid === 0) return;
+  for (const file of ourFilesIn(dir).files) if (fs.lstatSync(file).uid === 0) fs.lchownSync(file, uid, gid);
+}
+
 /** Like mkdir -p. Node's own loops forever where a file system denies that a new folder exists (/proc). */
 function makeFolders(dir: string): void {
   if (fs.statSync(dir, { throwIfNoEntry: false })?.isDirectory()) return;

@@ -12,12 +12,18 @@ import { refuseEmptiedDatabase } from '../store/sqlite/engine/emptied-database.t
 import { openSqliteStore } from '../store/sqlite/open.ts';
 import type { Store } from '../store/store.ts';
 import type { NamedTenant } from '../tenants/find-tenant.ts';
-import { type DataFolder, makeDataFolder, overDatabase, sqliteFile } from './data-folder.ts';
+import { type DataFolder, giveToOwner, makeDataFolder, overDatabase, sqliteFile } from './data-folder.ts';
 
 /** Throws while another process holds the lock. */
-export function lockFolder(folder: DataFolder): DataLock {
-  makeDataFolder(folder.dir);
-  return lockDataFolder(folder.dir);
+export function lockFolder({ dir }: DataFolder): DataLock {
+  makeDataFolder(dir);
+  const lock = lockDataFolder(dir);
+  return {
+    release() {
+      giveToOwner(dir);
+      lock.release();
+    },
+  };
 }
 
 /** Null while another process holds the lock. */
@@ -25,7 +31,7 @@ export function tryLock(folder: DataFolder): DataLock | null {
   makeDataFolder(folder.dir);
   refuseEmptied(folder);
   try {
-    return lockDataFolder(folder.dir);
+    return lockFolder(folder);
   } catch (error) {
     if (error instanceof DataFolderInUse) return null;
     throw error;

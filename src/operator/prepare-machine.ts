@@ -1,4 +1,4 @@
-// What a machine needs besides the configuration: the service's user, its folders, the unit, and the daemon running. For a
+// What a machine needs besides the configuration: the service's user, its folders, the units, and the daemon running. For a
 // checkout; a package brings them, and then nothing is changed. Needs root.
 import fs from 'node:fs';
 import path from 'node:path';
@@ -6,10 +6,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Fault } from '../base/errors.ts';
 import { systemTrouble } from '../base/text/system-words.ts';
 import { askDaemon } from './control/control-client.ts';
-import type { DataFolder } from './data-folder.ts';
+import { type DataFolder, ourFilesIn } from './data-folder.ts';
 
 const USER = 'postrider';
 const UNIT = 'postrider.service';
+const UNITS = [UNIT, 'postrider-backup.service', 'postrider-backup.timer'];
 /** Where the unit of the checkout says that the checkout is. */
 const USUAL_CHECKOUT = '/opt/postrider';
 const UNIT_FOLDERS = [
@@ -54,13 +55,10 @@ export async function prepareMachine(kit: MachineKit, { dir }: Pick<DataFolder, 
   if (user.isNew) created.push(`user ${USER}`);
   const folders = [path.join(kit.root, dir), path.join(kit.root, BACKUPS)];
   for (const folder of folders) if (makeFolder(folder, user)) created.push(`folder ${folder}`);
-  const unit = await prepareUnit(kit);
-  if (unit.kind === 'new') created.push(`unit ${unit.file}`);
-  return {
-    user: { name: USER, uid: user.uid, gid: user.gid },
-    created,
-    unit: unit.kind === 'none' ? unit : { kind: 'ready' },
-  };
+  const units = await prepareUnits(kit);
+  if (units.kind === 'ready') created.push(...units.made.map((file) => `unit ${file}`));
+  const unit: PreparedMachine['unit'] = units.kind === 'none' ? units : { kind: 'ready' };
+  return { user: { name: USER, uid: user.uid, gid: user.gid }, created, unit };
 }
 
 type FoundUser = Pick<ServiceUser, 'uid' | 'gid'> & { isNew: boolean };
@@ -81,40 +79,72 @@ async function createUser(kit: MachineKit, home: string): Promise<FoundUser> {
 }
 
 /** What commands that root has run have left in it, such as a database, becomes the service's too; nothing else does. */
-const OURS = /^(?:postrider\.db.*|postrider-schema-.*\.db|master\.key|results\.journal.*|writer\.lock|control\.sock)$/;
-
 function makeFolder(folder: string, { uid, gid }: FoundUser): boolean {
   const isNew = !fs.existsSync(folder);
   fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const names = fs.readdirSync(folder);
-  const ours = names.filter((name) => OURS.test(name)).map((name) => path.join(folder, name));
-  const paths = ours.length === names.length ? [folder, ...ours] : ours;
+  const { files, hasOthers } = ourFilesIn(folder);
+  const paths = hasOthers ? files : [folder, ...files];
   for (const each of paths) if (fs.lstatSync(each).uid === 0) fs.lchownSync(each, uid, gid);
   return isNew;
 }
 
-type Unit = { kind: 'ready' } | { kind: 'new'; file: string } | { kind: 'none'; reason: string };
+type Units = { kind: 'ready'; made: string[] } | { kind: 'none'; reason: string };
 
-async function prepareUnit(kit: MachineKit): Promise<Unit> {
-  if (!fs.existsSync(path.join(kit.root, 'run/systemd/system'))) return none('systemd does not run here');
-  const files = UNIT_FOLDERS.map((folder) => path.join(kit.root, folder, UNIT));
-  if (files.some((file) => fs.existsSync(file))) return { kind: 'ready' };
-  const { checkout } = kit;
-  const hidden = HIDDEN_FROM_UNIT.find((folder) => `${checkout}/`.startsWith(folder));
-  if (hidden !== undefined)
-    return none(`the unit can't run a program below ${hidden}: move ${checkout} to ${USUAL_CHECKOUT}`);
-  if (/[\s%"'\\$]/.test(checkout))
-    return none(`the unit can't name ${checkout}: move it to a path without spaces and quotes`);
-  const unit = fs.readFileSync(path.join(checkout, 'systemd', UNIT), 'utf8').replaceAll(USUAL_CHECKOUT, checkout);
-  const file = files[0]!;
-  fs.mkdirSync(path.dirname(file), { recursive: true });
-  fs.writeFileSync(`${file}.new`, unit, { mode: 0o644 });
-  fs.renameSync(`${file}.new`, file);
+async function prepareUnits(kit: MachineKit): Promise<Units> {
+  if (!isSystemdIn(kit)) return none('systemd does not run here');
+  const missing = UNITS.filter((unit) => !isUnitIn(kit, unit));
+  const problem = placeProblem(kit);
+  if (problem !== null) return none(problem);
+  if (missing.length === 0 || nameProblem(kit) !== null) return { kind: 'ready', made: [] };
+  const made = missing.map((unit) => makeUnit(kit, unit));
   await kit.run('systemctl', ['daemon-reload']);
-  return { kind: 'new', file };
+  return { kind: 'ready', made };
 }
 
-function none(reason: string): Unit {
+function isSystemdIn({ root }: Pick<MachineKit, 'root'>): boolean {
+  return fs.existsSync(path.join(root, 'run/systemd/system'));
+}
+
+function isUnitIn({ root }: Pick<MachineKit, 'root'>, unit: string): boolean {
+  return UNIT_FOLDERS.some((folder) => fs.existsSync(path.join(root, folder, unit)));
+}
+
+/** Why the service's user can't run the program where it is, and where to move it; null: it can. */
+export function placeProblem(kit: Pick<MachineKit, 'root' | 'checkout'>): string | null {
+  const { checkout } = kit;
+  const closed = foldersDownTo(checkout).find((folder) => isClosed(folder));
+  if (closed !== undefined) return `only its owner can enter ${closed}: move ${checkout} to ${USUAL_CHECKOUT}`;
+  return isSystemdIn(kit) && !isUnitIn(kit, UNIT) ? nameProblem(kit) : null;
+}
+
+function nameProblem({ checkout }: Pick<MachineKit, 'checkout'>): string | null {
+  const hidden = HIDDEN_FROM_UNIT.find((folder) => `${checkout}/`.startsWith(folder));
+  if (hidden !== undefined)
+    return `the unit can't run a program below ${hidden}: move ${checkout} to ${USUAL_CHECKOUT}`;
+  if (!/[\s%"'\\$]/.test(checkout)) return null;
+  return `the unit can't name ${checkout}: move it to a path without spaces and quotes`;
+}
+
+function isClosed(folder: string): boolean {
+  const found = fs.statSync(folder, { throwIfNoEntry: false });
+  return found !== undefined && (found.mode & 0o001) === 0;
+}
+
+function foldersDownTo(folder: string): string[] {
+  const above = path.dirname(folder);
+  return above === folder ? [folder] : [...foldersDownTo(above), folder];
+}
+
+function makeUnit({ root, checkout }: MachineKit, unit: string): string {
+  const text = fs.readFileSync(path.join(checkout, 'systemd', unit), 'utf8').replaceAll(USUAL_CHECKOUT, checkout);
+  const file = path.join(root, UNIT_FOLDERS[0]!, unit);
+  fs.mkdirSync(path.dirname(file), { recursive: true });
+  fs.writeFileSync(`${file}.new`, text, { mode: 0o644 });
+  fs.renameSync(`${file}.new`, file);
+  return file;
+}
+
+function none(reason: string): Units {
   return { kind: 'none', reason };
 }
 

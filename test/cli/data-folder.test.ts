@@ -48,6 +48,25 @@ t.test("another user's folder", { skip: noOtherUser }, async (t) => {
   t.match(await as(['address', 'explain', 'a@x.test']), { code: 0, stdout: says });
 });
 
+t.test("what root's commands make in it is its owner's", { skip: noOtherUser }, async (t) => {
+  const program = newProgram();
+  t.teardown(program.remove);
+  fs.chmodSync(program.folder, 0o755);
+  fs.mkdirSync(program.dataDir, { mode: 0o700 });
+  fs.writeFileSync(path.join(program.dataDir, 'notes.txt'), '');
+  fs.chownSync(program.dataDir, OTHER_USER.uid, OTHER_USER.gid);
+  const ownedByRoot = () =>
+    fs.readdirSync(program.dataDir).filter((name) => fs.statSync(path.join(program.dataDir, name)).uid === 0);
+  await program.json(...CREATE);
+  t.same(ownedByRoot(), ['notes.txt']);
+  const backup = path.join(program.folder, 'b.db');
+  t.match(await program.runHere('backup', backup), { code: 0 });
+  t.match(await program.runHere('restore', backup, '--force'), { code: 0 });
+  t.same(ownedByRoot(), ['notes.txt'], 'nor does a restore shut the service out');
+  const asService = await runProgram([...LIST, '--config', program.configFile], OTHER_USER);
+  t.match(asService, { code: 0, stdout: /Acme/ });
+});
+
 t.test('a folder that cannot be made is refused, not tried for ever', async (t) => {
   t.throws(() => makeDataFolder('/proc/none/data'), {
     message: /\/proc\/none\/data cannot be used: no such file or folder/,

@@ -26,25 +26,48 @@ t.test('a bare system gets all, once', NEEDS_ROOT, async (t) => {
     if (command !== 'systemctl') await promisify(execFile)(command, args);
   };
   const kit = { root, checkout: CHECKOUT, run };
-  const unit = path.join(root, 'etc/systemd/system/postrider.service');
+  const units = ['postrider.service', 'postrider-backup.service', 'postrider-backup.timer'].map((name) =>
+    path.join(root, 'etc/systemd/system', name),
+  );
   const first = await prepareMachine(kit, { dir: '/var/lib/postrider' });
-  t.same(first.created, ['user postrider', `folder ${path.join(root, 'var/backups/postrider')}`, `unit ${unit}`]);
+  t.same(first.created, [
+    'user postrider',
+    `folder ${path.join(root, 'var/backups/postrider')}`,
+    ...units.map((unit) => `unit ${unit}`),
+  ]);
   t.equal(first.unit.kind, 'ready');
   t.not(first.user.uid, 0);
-  const text = fs.readFileSync(unit, 'utf8');
-  t.match(text, new RegExp(`^ExecStart=.*${CHECKOUT}/`, 'm'));
-  t.notMatch(text, '/opt/postrider', 'nothing of another checkout');
+  for (const unit of units.slice(0, 2)) {
+    const text = fs.readFileSync(unit, 'utf8');
+    t.match(text, new RegExp(`^ExecStart=.*${CHECKOUT}/`, 'm'));
+    t.notMatch(text, '/opt/postrider', 'nothing of another checkout');
+  }
   t.ok(asked.includes('systemctl daemon-reload'));
   const ownerOf = (file: string) => fs.statSync(path.join(root, 'var/lib/postrider', file)).uid;
   t.equal(ownerOf('postrider.db'), first.user.uid, 'what root has made becomes the service’s');
   t.equal(ownerOf('postrider-schema-0034-20261126T060000Z.db'), first.user.uid);
   t.equal(ownerOf('notes.txt'), 0, 'nothing else does');
 
+  fs.rmSync(units[2]!);
+  t.same(
+    (await prepareMachine(kit, { dir: '/var/lib/postrider' })).created,
+    [`unit ${units[2]}`],
+    'only what is missing',
+  );
+
   fs.rmSync(path.join(root, 'etc/systemd'), { recursive: true, force: true });
   const odd = await prepareMachine({ ...kit, checkout: '/home/me/postrider' }, { dir: '/var/lib/postrider' });
   t.match(odd, { created: [], unit: { kind: 'none', reason: /can't run a program below \/home\/: move/ } });
   const spaced = await prepareMachine({ ...kit, checkout: '/opt/post rider' }, { dir: '/var/lib/postrider' });
   t.match(spaced.unit, { kind: 'none', reason: /without spaces/ });
+  const closed = path.join(root, 'closed');
+  fs.mkdirSync(path.join(closed, 'postrider'), { recursive: true });
+  fs.chmodSync(closed, 0o700);
+  const hidden = await prepareMachine(
+    { ...kit, checkout: path.join(closed, 'postrider') },
+    { dir: '/var/lib/postrider' },
+  );
+  t.match(hidden.unit, { kind: 'none', reason: `only its owner can enter ${closed}: move` });
   fs.rmSync(path.join(root, 'run/systemd'), { recursive: true });
   const bare = await prepareMachine(kit, { dir: '/var/lib/postrider' });
   t.match(bare.unit, { kind: 'none', reason: 'systemd does not run here' });

@@ -24,7 +24,7 @@ import {
   valuesToSet,
 } from './gather.ts';
 import { createQuestions, type MissingFlag, type Questions } from './questions.ts';
-import { runAsService } from './service.ts';
+import { runAsService, serviceBarrier } from './service.ts';
 
 export interface SetupOptions extends Given {
   yes?: true | undefined;
@@ -51,6 +51,8 @@ type Ended = Answer<never>;
 const VITAL = new Set(['resolver', 'known domains', 'clock', 'outbound port', 'blocklist']);
 
 export async function runSetup(context: LocalContext, given: SetupOptions): Promise<SetupResult | Ended> {
+  const barrier = await serviceBarrier(context);
+  if (barrier !== null) return failed(`${barrier}, and run postrider setup there; nothing was changed`);
   const file = await fileOf(context);
   const questions = createQuestions(context.terminal, given.yes ?? false);
   const kit = await gatherKit(context, { file, given, questions });
@@ -64,7 +66,7 @@ export async function runSetup(context: LocalContext, given: SetupOptions): Prom
   const written = writeConfigFile(file, values);
   say(context, `\n${fileWords(written, file)}`);
   const loaded = await context.draftConfig(file, {});
-  const service = await runAsService(context, { loaded, isDefaultFile: context.configFile === null, written });
+  const service = await runAsService(context, { loaded, written });
   if (service.problem !== null) return failed(`${service.problem}. Then run postrider setup again`);
   notes.push(...service.notes);
 

@@ -19,18 +19,28 @@ export interface Service {
 
 interface ServiceAsk {
   loaded: LoadedConfig;
-  isDefaultFile: boolean;
   written: Written;
 }
 
 const COMMAND_MS = 90_000;
 const MAX_OUTPUT_BYTES = 1_000_000;
 
+function isForThisMachine({ configFile }: Pick<LocalContext, 'configFile'>): boolean {
+  return configFile === null && process.getuid?.() === 0;
+}
+
+/** Why the service could not be run in the end, before anything is asked or written; null: nothing is known. */
+export async function serviceBarrier(context: Pick<LocalContext, 'configFile'>): Promise<string | null> {
+  if (!isForThisMachine(context)) return null;
+  const { placeProblem } = await import('../../operator/prepare-machine.ts');
+  return placeProblem({ root: '/', checkout: checkout() });
+}
+
 export async function runAsService(context: LocalContext, ask: ServiceAsk): Promise<Service> {
   const folder = dataFolder(ask.loaded.config);
   const { isAnswering, prepareMachine, startService } = await import('../../operator/prepare-machine.ts');
   const isChanged = ask.written !== 'unchanged';
-  if (!ask.isDefaultFile || process.getuid?.() !== 0) {
+  if (!isForThisMachine(context)) {
     const stale = isChanged ? ['The configuration has changed: restart the daemon.'] : [];
     const isRunning = await isAnswering(folder);
     return { problem: null, notes: isRunning ? stale : ['The daemon does not run: postrider serve starts it.'] };

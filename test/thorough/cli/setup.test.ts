@@ -4,8 +4,12 @@ import path from 'node:path';
 import t from 'tap';
 import { renderDocumentedFile } from '../../../src/config/print.ts';
 import { withDatabase } from '../../support/database.ts';
+import { runProgram } from '../../support/program.ts';
 import { NO_ZONE_READER } from '../../support/read-zone.ts';
+import { testFolder } from '../../support/test-folder.ts';
 import { configOf, IP, publish, setupWorld } from './setup-world.ts';
+
+const CHECKOUT = path.resolve(import.meta.dirname, '../../..');
 
 const NAMES = ['--host', 'mail.service.test', '--operator', 'me@acme.test', '--domain', 'acme.test', '--address', IP];
 const FLAGS = [...NAMES, '--https', 'proxy'];
@@ -149,4 +153,22 @@ t.test('a value that somebody has written stays, whatever it is', async (t) => {
   t.match(stdout, /^--https self changes nothing, because the configuration sets http\.host, http\.port\. Change it/m);
   t.ok(configOf(world)!.startsWith(mine));
   t.notMatch(configOf(world), /^acme = true$/m);
+});
+
+const NEEDS_ROOT = { skip: process.getuid?.() === 0 ? false : 'only root sets a machine up' };
+
+t.test('a checkout that only root can enter is refused before anything is asked', NEEDS_ROOT, async (t) => {
+  const closed = testFolder(t);
+  fs.chmodSync(closed, 0o700);
+  const root = path.join(closed, 'postrider');
+  for (const name of ['bin', 'config', 'scripts', 'src', 'systemd', 'package.json', 'package-lock.json'])
+    fs.cpSync(path.join(CHECKOUT, name), path.join(root, name), { recursive: true, preserveTimestamps: true });
+  fs.symlinkSync(path.join(CHECKOUT, 'node_modules'), path.join(root, 'node_modules'));
+  // Without flags and without a terminal it would change nothing, either.
+  const { code, stderr } = await runProgram(['setup'], { root });
+  t.equal(code, 1);
+  t.equal(
+    stderr,
+    `postrider setup: only its owner can enter ${closed}: move ${root} to /opt/postrider, and run postrider setup there; nothing was changed\n`,
+  );
 });
