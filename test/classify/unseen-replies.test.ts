@@ -62,6 +62,10 @@ const HARD = [
   '550 Unknown recipient domain',
   '550 Recipient address rejected: unknown',
   '550 The message is not classified as spam. There is no such user',
+  '550 5.1.1 recipient lookup failed: user unknown',
+  '550 5.1.1 LDAP lookup failed, no such user here',
+  '550 5.1.1 Service unavailable; user unknown',
+  '550 5.1.1 <ann@rcpt.test>: user lookup success but no user record found',
 ];
 
 const FULL_OR_SIZE: [reply: string, label: string][] = [
@@ -81,6 +85,17 @@ const FULL_OR_SIZE: [reply: string, label: string][] = [
 ];
 
 const SOFT = [
+  // What did not answer has not said that the mailbox is absent, whatever the code beside it.
+  '550 5.1.1 <ann@rcpt.test>: Recipient address rejected: LDAP lookup error',
+  '550 5.1.1 LDAP server unavailable',
+  '550 5.1.1 Directory lookup failed',
+  '550 5.1.1 Database error',
+  '550 5.1.1 Internal error looking up user',
+  '550 5.1.1 Unable to verify recipient',
+  '550 5.1.1 Recipient verification failed',
+  '550 5.1.1 Mail server is down for maintenance',
+  '550 5.1.1 Service unavailable',
+  '550 5.1.0 Address rejected: database error',
   '550 The mailbox is not full',
   '550 The mailbox is not disabled',
   '550 Host domain mail.acme.test does not appear to be registered in DNS',
