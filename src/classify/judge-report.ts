@@ -3,11 +3,17 @@
 // the first with a phrase of a rule decides, then the code, then the words of the whole text.
 import { unreachable } from '../base/errors.ts';
 import type { BounceType, SmtpStage } from '../base/outcome.ts';
-import type { InboundMail, ReportedAction, ReportedRecipient } from '../protocol/mail/inbound/inbound-mail.ts';
+import type {
+  DeliveryReport,
+  InboundMail,
+  ReportedAction,
+  ReportedRecipient,
+} from '../protocol/mail/inbound/inbound-mail.ts';
 import { withoutNames } from '../protocol/mail/inbound/names-in-text.ts';
 import type { BounceRule } from './bounce-rule.ts';
 import { type BounceRules, type Classification, classifyReply, type ServerReply } from './classify-reply.ts';
 import type { Label } from './labels.ts';
+import { namingSender } from './own-names.ts';
 import { type FoundReply, findReply } from './reply-in-text.ts';
 
 export type InboundKind = BounceType | 'auto_reply' | 'complaint' | 'delivered_notice' | 'unknown';
@@ -46,7 +52,8 @@ export interface KnownFacts {
 export function judgeInboundMail(mail: InboundMail, rules: BounceRules, facts: KnownFacts): JudgedMail {
   switch (mail.kind) {
     case 'report': {
-      const recipients = mail.recipients.map((recipient) => judgeRecipient(recipient, rules, facts));
+      const senders = sendersOf(mail);
+      const recipients = mail.recipients.map((recipient) => judgeRecipient(recipient, rules, { ...facts, senders }));
       return { kind: recipients[0]!.kind, reason: recipients[0]!.reason, recipients };
     }
     case 'complaint':
@@ -62,9 +69,19 @@ export function judgeInboundMail(mail: InboundMail, rules: BounceRules, facts: K
   }
 }
 
+/** What is known about the message of a report. */
+interface MessageFacts extends KnownFacts {
+  senders: readonly string[];
+}
+
+/** The sender's addresses in the returned header. */
+function sendersOf({ original }: DeliveryReport): string[] {
+  return original === null ? [] : [...original.returnPaths, ...original.from];
+}
+
 const SUCCESS_ACTIONS: ReadonlySet<ReportedAction> = new Set(['delivered', 'relayed', 'expanded']);
 
-function judgeRecipient(recipient: ReportedRecipient, rules: BounceRules, facts: KnownFacts): JudgedRecipient {
+function judgeRecipient(recipient: ReportedRecipient, rules: BounceRules, facts: MessageFacts): JudgedRecipient {
   const { address, originalAddress, action, remoteMta, diagnostics } = recipient;
   const found = diagnostics.map(findReply);
   const smtpCode = found.find((reply) => reply.smtpCode !== null)?.smtpCode ?? null;
@@ -113,7 +130,21 @@ interface JudgedText {
   isVague: boolean;
 }
 
-function verdictOf(recipient: ReportedRecipient, rules: BounceRules, { mx }: KnownFacts): Classification {
+function verdictOf(recipient: ReportedRecipient, rules: BounceRules, facts: MessageFacts): Classification {
+  const verdict = verdictOnTexts(recipient, rules, facts);
+  if (verdict.class !== 'hard') return verdict;
+  const recipients = [recipient.address, recipient.originalAddress].filter((address) => address !== null);
+  const parties = { senders: facts.senders, recipients };
+  const diagnostics = recipient.diagnostics.map((text) => {
+    // Only of a reply: before and without one, the report has words of its own.
+    const reply = findReply(text);
+    return hasCode(reply) ? text.slice(0, reply.start) + namingSender(text.slice(reply.start), parties) : text;
+  });
+  const namesSender = diagnostics.some((text, place) => text !== recipient.diagnostics[place]);
+  return namesSender ? verdictOnTexts({ ...recipient, diagnostics }, rules, facts) : verdict;
+}
+
+function verdictOnTexts(recipient: ReportedRecipient, rules: BounceRules, { mx }: KnownFacts): Classification {
   const { action, status } = recipient;
   // Names of hosts and mailboxes must not decide anything, by words or by numbers in them.
   const diagnostics = recipient.diagnostics.map(withoutNames);

@@ -23,6 +23,7 @@ import type { RetryPolicy } from './outcome/decide.ts';
 import type { EndWatch } from './outcome/doubted-bounce.ts';
 import { EarlierResults } from './outcome/earlier-results.ts';
 import { handleHostNote } from './outcome/host-notes.ts';
+import { judge, partiesOf } from './outcome/judge.ts';
 import { type AttemptResult, type MeasuredAttempt, type RecordedAttempt, Recorder } from './outcome/recorder.ts';
 import type { ResultJournal } from './outcome/result-journal.ts';
 import { ResultWriter, type UnstoredResults } from './outcome/result-writer.ts';
@@ -209,7 +210,7 @@ function openScheduler(kit: DeliveryKit, opened: Pick<SchedulerKit, SchedulerPar
     secondLooks,
     noRoute,
     endWatch,
-    bounceRules,
+    judge: (result, message) => judge(result, bounceRules, partiesOf(message, kit.courier.bouncesDomain)),
     limits,
     clock,
     random,

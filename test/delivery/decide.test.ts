@@ -122,10 +122,11 @@ t.test(
   'what a server says of a domain at RCPT is what its DNS says: another tenant has to hear the same',
   async (t) => {
     const rules = loadBounceRules(SHIPPED_RULES);
+    const parties = { senders: [], recipients: [message.recipient] };
     const refused = (enhancedCode: string, response: string) => {
       const said = { mx: 'mx.test', remoteIp: '192.0.2.1', smtpCode: 550, enhancedCode };
       const { transition } = decideOn(
-        judge({ kind: 'refused', peer: { ...noPeer('rcpt', response), ...said } }, rules),
+        judge({ kind: 'refused', peer: { ...noPeer('rcpt', response), ...said } }, rules, parties),
       );
       return transition.to === 'bounced' ? transition : null;
     };

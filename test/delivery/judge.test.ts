@@ -3,10 +3,11 @@ import t from 'tap';
 import { noPeer, type PeerFacts, type SmtpStage } from '../../src/base/outcome.ts';
 import { loadBounceRules, SHIPPED_RULES } from '../../src/classify/load-rules.ts';
 import type { CourierResult } from '../../src/delivery/courier/messages.ts';
-import { judge as judgeBy } from '../../src/delivery/outcome/judge.ts';
+import { judge as judgeBy, partiesOf } from '../../src/delivery/outcome/judge.ts';
 
 const rules = loadBounceRules(SHIPPED_RULES);
-const judge = (result: CourierResult) => judgeBy(result, rules);
+const parties = { senders: ['shop@acme.test', 'acme.test', 'bounces.test'], recipients: ['ann@rcpt.test'] };
+const judge = (result: CourierResult) => judgeBy(result, rules, parties);
 
 function said(
   stage: SmtpStage,
@@ -47,6 +48,29 @@ t.test('what is said at MAIL is never about the recipient', async (t) => {
   const peer = said('mail', 550, 'user unknown', '5.1.1');
   t.match(judge({ kind: 'refused', peer }), { kind: 'permanent', bounce: 'block' });
   t.match(judge({ kind: 'refused', peer: { ...peer, stage: 'dot' } }), { kind: 'permanent', bounce: 'hard' });
+});
+
+t.test('a refusal that names only our own address or domain is about the sender', async (t) => {
+  const kindOf = (response: string, recipient = 'ann@rcpt.test') => {
+    const refused = { kind: 'refused', peer: said('rcpt', 550, response) } as const;
+    const judgement = judgeBy(refused, rules, partiesOf({ ...MESSAGE, recipient }, 'bounces.test'));
+    return judgement.kind === 'permanent' ? judgement.bounce : judgement.kind;
+  };
+  const MESSAGE = { from: 'shop@acme.test', fromDomain: 'acme.test' };
+  for (const response of [
+    '5.1.0 <b123@bounces.test>: User unknown',
+    'shop@acme.test: no such user',
+    'verify shop@acme.test: mailbox does not exist',
+    'Callback to b1@bounces.test failed: no such user',
+    'Callback to b1@bounces.acme.test failed: no such user',
+    'Domain acme.test does not exist (From)',
+  ]) {
+    t.equal(kindOf(response), 'block', response);
+  }
+  t.equal(kindOf('<ann@rcpt.test>: no such user (shop@acme.test wrote)'), 'hard');
+  t.equal(kindOf('<ann@acme.test>: no such user', 'ann@acme.test'), 'hard');
+  t.equal(kindOf('Domain acme.test does not exist', 'ann@acme.test'), 'hard');
+  t.equal(kindOf('shop@acme.test: no such user', 'ann@acme.test'), 'block');
 });
 
 t.test('what decided stands in the reason', async (t) => {

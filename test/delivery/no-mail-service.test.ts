@@ -142,7 +142,7 @@ t.test('a 521 that blames the sender, or hosts that were not asked: it is tried 
     tried,
   });
   const judged = (tried: TriedHost[], asked: 'all' | 'some') =>
-    judge({ kind: 'no_connection', peer: peer(tried), asked }, rules);
+    judge({ kind: 'no_connection', peer: peer(tried), asked }, rules, { senders: [], recipients: [] });
   t.match(judged([host()], 'all'), { kind: 'permanent', end: 'failed', bounce: 'soft' });
   t.match(judged([host()], 'some'), { kind: 'temporary' });
   const blocked = host({ response: 'Service unavailable; client [192.0.2.1] blocked using bl.test.org' });

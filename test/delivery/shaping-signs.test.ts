@@ -10,6 +10,7 @@ import { readSigns, type ShapedAttempt } from '../../src/delivery/shaping/shapin
 const NOW = 1_000_000;
 const MINUTE = 60_000;
 const rules = loadBounceRules(SHIPPED_RULES);
+const NOBODY = { senders: [], recipients: [] };
 const providers = new Providers(loadProviderLimits(null));
 const ALONE = { others: { open: 0, working: 0, sameHosts: 0 }, delivering: false, earlier: () => null };
 const BESIDE = { others: { open: 3, working: 2, sameHosts: 2 } };
@@ -33,7 +34,7 @@ function signs(code: number | null, text: string, { stage = 'rcpt', atTheDoor = 
     senderDomain: 'acme.test',
     recipientDomain: 'rcpt.test',
   };
-  return readSigns({ ...about, ...ALONE, sourceAddress: null, judgement: judge(result, rules), ...facts }, NOW);
+  return readSigns({ ...about, ...ALONE, sourceAddress: null, judgement: judge(result, rules, NOBODY), ...facts }, NOW);
 }
 
 t.test('421 and 4.7.x slow a group down; greylisting and trouble with one message do not', async (t) => {
@@ -215,7 +216,7 @@ t.test('findings of our own say nothing', async (t) => {
   t.same(readSigns({ ...about, judgement: { kind: 'unreadable', reason: '421' } }, NOW), silent);
   t.same(
     readSigns(
-      { ...about, judgement: judge({ kind: 'no_connection', peer: noPeer('connect', 'no address') }, rules) },
+      { ...about, judgement: judge({ kind: 'no_connection', peer: noPeer('connect', 'no address') }, rules, NOBODY) },
       NOW,
     ),
     silent,

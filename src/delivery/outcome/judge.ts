@@ -5,8 +5,10 @@ import { unreachable } from '../../base/errors.ts';
 import type { DeliveryOutcome, TriedHost } from '../../base/outcome.ts';
 import { type BounceRules, type Classification, classifyReply } from '../../classify/classify-reply.ts';
 import type { Label } from '../../classify/labels.ts';
+import { namingSender, type Parties } from '../../classify/own-names.ts';
 import { findNamedDelay } from '../../protocol/smtp/named-delay.ts';
 import { allTakeNoMail, whatWasTried } from '../../protocol/smtp/tried-hosts.ts';
+import type { WaitingMessage } from '../../store/queue.ts';
 import type { CourierResult } from '../courier/messages.ts';
 import { pauseBounds } from './suspension-length.ts';
 
@@ -41,12 +43,21 @@ export type Judgement =
   | Permanent
   | { kind: 'unreadable'; reason: string };
 
-export function judge(result: CourierResult, rules: BounceRules): Judgement {
+/** All addresses at these domains are ours: return paths, and those of the tenant, whose own bounce domain is below. */
+export function partiesOf(
+  { from, fromDomain, recipient }: Pick<WaitingMessage, 'from' | 'fromDomain' | 'recipient'>,
+  bouncesDomain: string,
+): Parties {
+  return { senders: [from, fromDomain, bouncesDomain], recipients: [recipient] };
+}
+
+/** `parties`: of the message. */
+export function judge(result: CourierResult, rules: BounceRules, parties: Parties): Judgement {
   switch (result.kind) {
     case 'accepted':
       return { kind: 'delivered', peer: result.peer };
     case 'refused':
-      return judgeRefusal(result.peer, rules);
+      return judgeRefusal(result.peer, rules, parties);
     case 'lost':
       return judgeLoss(result);
     case 'unsupported':
@@ -64,8 +75,8 @@ export function judge(result: CourierResult, rules: BounceRules): Judgement {
 
 type Peer = DeliveryOutcome['peer'];
 
-function judgeRefusal(peer: Peer, rules: BounceRules): Judgement {
-  const verdict = classifyReply(peer, rules);
+function judgeRefusal(peer: Peer, rules: BounceRules, parties: Parties): Judgement {
+  const verdict = classifyRefusal(peer, rules, parties);
   const reason = `${peer.mx ?? 'the server'} said: ${peer.response} ${inBrackets(verdict, peer)}`;
   // A rule can overrule the digit: greylisting is announced with 550, too, and a message that is too large
   // with 452. A suspended message waits as well.
@@ -73,6 +84,14 @@ function judgeRefusal(peer: Peer, rules: BounceRules): Judgement {
     return { ...temporary(peer, reason), verdict, retryAfterMs: findNamedDelay(peer.response) };
   }
   return { kind: 'permanent', peer, reason, bounce: verdict.class, rule: verdict.rule, verdict };
+}
+
+/** Only what looks like a hard bounce is looked at again: elsewhere, a name of ours changes nothing that matters. */
+function classifyRefusal(peer: Peer, rules: BounceRules, parties: Parties): Classification {
+  const verdict = classifyReply(peer, rules);
+  if (verdict.class !== 'hard') return verdict;
+  const response = namingSender(peer.response, parties);
+  return response === peer.response ? verdict : classifyReply({ ...peer, response }, rules);
 }
 
 const BLAMES_US: ReadonlySet<Label> = new Set<Label>([

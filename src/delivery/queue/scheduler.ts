@@ -4,7 +4,6 @@ import { type Clock, MINUTE_MS, SECOND_MS } from '../../base/clock.ts';
 import { describeError } from '../../base/errors.ts';
 import { monotonicMs } from '../../base/lease-end.ts';
 import { FewPerTick } from '../../base/per-tick.ts';
-import type { BounceRules } from '../../classify/classify-reply.ts';
 import type { Logger } from '../../observe/log.ts';
 import { requeued } from '../../observe/mail-log.ts';
 import type { SecondLooks } from '../../protocol/dns/second-look.ts';
@@ -14,14 +13,13 @@ import type { ClaimedMessage, MessageUpdate } from '../../store/queue.ts';
 import type { ClaimSource } from '../../store/source-addresses.ts';
 import type { StoreVerbs } from '../../store/store.ts';
 import type { LaneNotice } from '../../store/submissions.ts';
-import type { CourierResult } from '../courier/messages.ts';
 import type { EndWatch } from '../outcome/doubted-bounce.ts';
-import { judge } from '../outcome/judge.ts';
 import type { AttemptResult, Recorder } from '../outcome/recorder.ts';
 import { type NoRouteRules, type Unrouted, UnroutedMail } from '../route/no-route.ts';
 import type { Route, Routes } from '../route/routes.ts';
 import { findUnreachable, type Interfaces, type SourceAddresses } from '../route/source-addresses.ts';
 import type { CourierPool } from '../session/courier-pool.ts';
+import type { SessionKit } from '../session/session-host.ts';
 import type { ShapingVerdict } from '../shaping/shaping.ts';
 import type { Shaping, ShapingOutcome } from '../shaping/shaping-state.ts';
 import { Claims, type ClaimsKit, findSource } from './claims.ts';
@@ -54,7 +52,7 @@ export interface SchedulerKit {
   noRoute: NoRouteRules;
   endWatch?: EndWatch | undefined;
   clock: Clock;
-  bounceRules: BounceRules;
+  judge: SessionKit['judge'];
   random: () => number;
   log: Logger;
   limits: { sessions: number; lingerMs: number };
@@ -247,14 +245,14 @@ export class Scheduler {
   #group(name: string): Group {
     const known = this.#groups.get(name);
     if (known) return known;
-    const { pool, recorder, bounceRules, shaping, clock, random, log } = this.#kit;
+    const { pool, recorder, judge, shaping, clock, random, log } = this.#kit;
     const session = {
       pool,
       recorder,
       clock,
       log,
       readInterfaces: this.#kit.readInterfaces,
-      judge: (result: CourierResult) => judge(result, bounceRules),
+      judge,
       messagesPerSession: shaping.limitsOf(name).messagesPerConnection,
       lingerMs: this.#kit.limits.lingerMs,
     };

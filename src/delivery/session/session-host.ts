@@ -20,7 +20,7 @@ export interface SessionKit {
   recorder: Pick<Recorder, 'record'>;
   clock: Clock;
   log: Logger;
-  judge(result: CourierResult): Judgement;
+  judge(result: CourierResult, message: ClaimedMessage): Judgement;
   messagesPerSession: number;
   lingerMs: number;
 }
@@ -187,7 +187,8 @@ export class SessionHost {
       this.#connected = false;
     }
     const some = result.kind === 'no_connection' && this.#skipped;
-    this.#record(message, startedAt, this.#kit.judge(some ? { ...result, asked: 'some' } : result), stages);
+    const judgement = this.#kit.judge(some ? { ...result, asked: 'some' } : result, message);
+    this.#record(message, startedAt, judgement, stages);
   }
 
   #onWithdrawn({ messageIds }: Extract<CourierReport, { kind: 'withdrawn' }>): void {

@@ -89,6 +89,7 @@ export interface OriginalMessage {
   returnPaths: readonly string[];
   /** CFBL-Feedback-ID (RFC 9477). */
   feedbackIds: readonly string[];
+  from: readonly string[];
   to: readonly string[];
   /** The whole embedded message, to verify its signature; null if only its header was returned. */
   content: Buffer | null;

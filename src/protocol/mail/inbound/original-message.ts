@@ -60,6 +60,7 @@ function describe(text: string, content: Buffer | null): OriginalMessage | null 
     messageId: messageId ?? (header.raw('message-id')?.trim() || null),
     returnPaths: valuesOf(RETURN_PATH_FIELDS).flatMap(addressesIn).slice(0, MAX_TOKENS),
     feedbackIds: valuesOf(['cfbl-feedback-id']).slice(0, MAX_TOKENS),
+    from: addressesIn(valuesOf(['from']).join(', ')),
     to: addressesIn(valuesOf(['to']).join(', ')),
     content,
   };
