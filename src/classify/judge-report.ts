@@ -10,6 +10,7 @@ import type {
   ReportedRecipient,
 } from '../protocol/mail/inbound/inbound-mail.ts';
 import { withoutNames } from '../protocol/mail/inbound/names-in-text.ts';
+import { withoutSubject } from '../protocol/mail/inbound/quoted-subject.ts';
 import type { BounceRule } from './bounce-rule.ts';
 import { type BounceRules, type Classification, classifyReply, type ServerReply } from './classify-reply.ts';
 import type { Label } from './labels.ts';
@@ -52,8 +53,8 @@ export interface KnownFacts {
 export function judgeInboundMail(mail: InboundMail, rules: BounceRules, facts: KnownFacts): JudgedMail {
   switch (mail.kind) {
     case 'report': {
-      const senders = sendersOf(mail);
-      const recipients = mail.recipients.map((recipient) => judgeRecipient(recipient, rules, { ...facts, senders }));
+      const about = { ...facts, ...messageOf(mail) };
+      const recipients = mail.recipients.map((recipient) => judgeRecipient(recipient, rules, about));
       return { kind: recipients[0]!.kind, reason: recipients[0]!.reason, recipients };
     }
     case 'complaint':
@@ -72,11 +73,13 @@ export function judgeInboundMail(mail: InboundMail, rules: BounceRules, facts: K
 /** What is known about the message of a report. */
 interface MessageFacts extends KnownFacts {
   senders: readonly string[];
+  subject: string;
 }
 
-/** The sender's addresses in the returned header. */
-function sendersOf({ original }: DeliveryReport): string[] {
-  return original === null ? [] : [...original.returnPaths, ...original.from];
+/** From the returned header. */
+function messageOf({ original }: DeliveryReport): Omit<MessageFacts, keyof KnownFacts> {
+  if (original === null) return { senders: [], subject: '' };
+  return { senders: [...original.returnPaths, ...original.from], subject: original.subject };
 }
 
 const SUCCESS_ACTIONS: ReadonlySet<ReportedAction> = new Set(['delivered', 'relayed', 'expanded']);
@@ -130,7 +133,12 @@ interface JudgedText {
   isVague: boolean;
 }
 
-function verdictOf(recipient: ReportedRecipient, rules: BounceRules, facts: MessageFacts): Classification {
+function verdictOf(reported: ReportedRecipient, rules: BounceRules, facts: MessageFacts): Classification {
+  const recipient = {
+    ...reported,
+    diagnostics: reported.diagnostics.map((text) => withoutSubject(text, facts.subject)),
+    context: reported.context && withoutSubject(reported.context, facts.subject),
+  };
   const verdict = verdictOnTexts(recipient, rules, facts);
   if (verdict.class !== 'hard') return verdict;
   const recipients = [recipient.address, recipient.originalAddress].filter((address) => address !== null);

@@ -43,7 +43,7 @@ function signed(domain: string, fields = `Message-ID: <${ID}@acme.test>\r\n`): B
 }
 
 function original(change: Partial<OriginalMessage>): OriginalMessage {
-  return { messageId: null, returnPaths: [], feedbackIds: [], from: [], to: [], content: null, ...change };
+  return { messageId: null, returnPaths: [], feedbackIds: [], from: [], to: [], subject: '', content: null, ...change };
 }
 
 t.test('tokens', async (t) => {

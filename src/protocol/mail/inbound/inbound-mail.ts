@@ -91,6 +91,7 @@ export interface OriginalMessage {
   feedbackIds: readonly string[];
   from: readonly string[];
   to: readonly string[];
+  subject: string;
   /** The whole embedded message, to verify its signature; null if only its header was returned. */
   content: Buffer | null;
 }

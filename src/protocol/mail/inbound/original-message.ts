@@ -62,6 +62,7 @@ function describe(text: string, content: Buffer | null): OriginalMessage | null 
     feedbackIds: valuesOf(['cfbl-feedback-id']).slice(0, MAX_TOKENS),
     from: addressesIn(valuesOf(['from']).join(', ')),
     to: addressesIn(valuesOf(['to']).join(', ')),
+    subject: header.text('subject'),
     content,
   };
 }

@@ -1,5 +1,5 @@
 // Removes the subject of the returned message from a report's text: `Subject: your mailbox is full` is not a reason.
-// Only where the text marks it as a quotation: a subject may have the same words as the reason.
+// Where it is not known, only what the text marks as a quotation: a subject may have the same words as the reason.
 
 const WORDS =
   'subject|betreff|objet|asunto|oggetto|assunto|onderwerp|emne|ämne|temat|předmět|tárgy|konu|тема|件名|主题|主題|제목';
@@ -17,6 +17,26 @@ const QUOTED = new RegExp(
 /** The lines without quoted subjects. */
 export function withoutQuotedSubjects(lines: readonly string[]): string[] {
   return lines.map((line) => line.replace(SUBJECT_LINE, '$1').replace(QUOTED, '$1'));
+}
+
+/** Shorter ones may be words of the report, too. */
+const MIN_WORDS = 3;
+/** Reports that cut the subject off leave so much of it. */
+const MIN_CHARACTERS = 40;
+
+/** The text without this subject, or the part of it that is left where it was cut off; white space is single spaces. */
+export function withoutSubject(text: string, subject: string): string {
+  const whole = subject.replace(/\s+/g, ' ').trim();
+  const start = whole.slice(0, MIN_CHARACTERS);
+  if (start.split(' ').length < MIN_WORDS) return text;
+  const [before, ...behind] = text.split(start);
+  return [before, ...behind.map((rest) => rest.slice(agreement(rest, whole.slice(start.length))))].join(' ');
+}
+
+function agreement(one: string, other: string): number {
+  let length = 0;
+  while (length < other.length && one[length] === other[length]) length++;
+  return length;
 }
 
 /** Prefixes before the subject of the returned message (Exchange, Notes and others, in many languages). */
