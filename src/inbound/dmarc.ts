@@ -7,7 +7,7 @@ import { Fault } from '../base/errors.ts';
 import { organizationalDomain } from '../protocol/dns/published/dmarc-record.ts';
 import { contentOf, type MailPart, readMail } from '../protocol/mail/inbound/mail-parts.ts';
 import { type DmarcReading, type DmarcReport, scanDmarcReport } from '../protocol/mail/reports/dmarc-report.ts';
-import { unpack } from '../protocol/mail/reports/packed-file.ts';
+import { isPacked, unpack } from '../protocol/mail/reports/packed-file.ts';
 import {
   isTlsReportType,
   MAX_TLS_REPORT_CHARACTERS,
@@ -144,9 +144,10 @@ async function findReport(content: Buffer): Promise<Found | null> {
 
 /** Null if the part is not a file in which reports are sent. `bytes`: how much of it was searched. */
 async function readFile(part: MailPart): Promise<{ found: Found; bytes: number } | null> {
+  const start = contentOf(part, SEARCHED_BYTES);
+  if (!isPacked(start) && !isTlsReportType(part.type) && !mayBeReport(start)) return null;
   const packed = contentOf(part);
   const unpacked = await unpack(packed, MAX_UNPACKED_BYTES);
-  if (unpacked === null && !isTlsReportType(part.type) && !mayBeReport(packed)) return null;
   if (unpacked?.kind === 'refused') {
     const { reason } = unpacked;
     const isTls = isTlsReportType(part.type);
@@ -169,9 +170,9 @@ async function readText(text: string, type: string): Promise<Found> {
 
 const SEARCHED_BYTES = 64 * 1024;
 
-/** An unpacked XML or JSON report. */
+/** An unpacked XML or JSON report, by its first bytes. */
 function mayBeReport(bytes: Buffer): boolean {
-  const start = textIn(bytes.subarray(0, SEARCHED_BYTES)).trimStart();
+  const start = textIn(bytes).trimStart();
   return start.startsWith('<')
     ? /<(?:[\w.-]+:)?feedback[\s/>]/i.test(start)
     : start.startsWith('{') && start.includes('"report-id"');

@@ -8,6 +8,7 @@ import { DmarcReader } from '../../src/inbound/dmarc.ts';
 import type { Domain } from '../../src/store/domains.ts';
 import type { DmarcReportRow, InboundAction, WaitingInboundMail } from '../../src/store/inbound.ts';
 import { dmarcMail, dmarcXml, zipOf } from '../support/dmarc-mail.ts';
+import { ProcessorTime } from '../support/patience.ts';
 
 const MAILS = 8;
 const MIB = 1024 * 1024;
@@ -228,4 +229,19 @@ t.test('small mails that unpack to millions of tags end soon, and say why', asyn
   t.match(await why(bomb), 'the DMARC report is not usable: it has more than 10000 tags outside its records');
   t.match(await why(bomb, dmarcXml({})), 'not usable', 'nothing is examined after a large file');
   t.match(await why('<feedback>', dmarcXml({})), /^DMARC report of Big & Co/, 'it is after a small one');
+});
+
+t.test('what is no report is known by its beginning', async (t) => {
+  const written = '=41'.repeat(2 * MIB);
+  const costOf = async (encoding: string) => {
+    const time = new ProcessorTime();
+    const part = `--b\r\nContent-Type: text/plain\r\nContent-Transfer-Encoding: ${encoding}\r\n\r\n${written}\r\n`;
+    const mail = `Content-Type: multipart/mixed; boundary=b\r\n\r\n${part}--b--\r\n`;
+    t.equal(await verdictOn(mail), null);
+    return time.usedMs;
+  };
+  const leastOf = async (encoding: string) =>
+    Math.min(await costOf(encoding), await costOf(encoding), await costOf(encoding));
+  const [plain, quoted] = [await leastOf('8bit'), await leastOf('quoted-printable')];
+  t.ok(quoted < 2 * plain + 20, `${quoted} ms of processor time, and ${plain} ms without an encoding`);
 });

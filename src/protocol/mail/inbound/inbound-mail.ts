@@ -92,6 +92,6 @@ export interface OriginalMessage {
   from: readonly string[];
   to: readonly string[];
   subject: string;
-  /** The whole embedded message, to verify its signature; null if only its header was returned. */
+  /** The whole embedded message, to verify its signature; null if only its header was returned, or it is too large. */
   content: Buffer | null;
 }

@@ -130,9 +130,13 @@ function withoutLineEnd(text: string, at: number): number {
   return text[at - 2] === '\r' ? at - 2 : at - 1;
 }
 
-/** The decoded bytes of a part. */
-export function contentOf(part: MailPart): Buffer {
-  return decodeTransfer(part.body, part.header.raw('content-transfer-encoding') ?? '');
+/** Quoted-printable needs three characters for a byte, and some for line breaks. */
+export const MAX_CHARACTERS_PER_BYTE = 4;
+
+/** The decoded bytes of a part, or the first of them. */
+export function contentOf(part: MailPart, maxBytes = Number.POSITIVE_INFINITY): Buffer {
+  const body = part.body.slice(0, MAX_CHARACTERS_PER_BYTE * maxBytes);
+  return decodeTransfer(body, part.header.raw('content-transfer-encoding') ?? '').subarray(0, maxBytes);
 }
 
 /** A part as text, with LF at the line ends. */

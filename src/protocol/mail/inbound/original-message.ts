@@ -3,7 +3,7 @@
 import { addressesIn } from './addresses-in-text.ts';
 import { type Header, readHeaderBlock } from './header-block.ts';
 import type { OriginalMessage } from './inbound-mail.ts';
-import { contentOf, type MailPart } from './mail-parts.ts';
+import { contentOf, MAX_CHARACTERS_PER_BYTE, type MailPart } from './mail-parts.ts';
 
 /** Fields where relays write the envelope sender. */
 const RETURN_PATH_FIELDS = [
@@ -17,6 +17,8 @@ const RETURN_PATH_FIELDS = [
 const MAX_TOKENS = 20;
 /** Enough for a header: RFC 822 headers that are returned as text have no limit of their own. */
 const MAX_HEADER_TEXT = 256 * 1024;
+/** No signature of a larger message is verified, so it need not be decoded. */
+const MAX_CONTENT_BYTES = 1024 * 1024;
 
 const WHOLE = new Set(['message/rfc822', 'message/global', 'message/partial']);
 const ONLY_HEADER = new Set([
@@ -33,16 +35,24 @@ export function isOriginal({ type }: MailPart): boolean {
 export function originalIn(parts: readonly MailPart[], asText: string | null): OriginalMessage | null {
   const part = parts.find(isOriginal);
   if (part) {
-    const content = contentOf(part);
-    return describe(content.subarray(0, MAX_HEADER_TEXT).toString('latin1'), WHOLE.has(part.type) ? content : null);
+    const content = WHOLE.has(part.type) ? wholeContentOf(part) : null;
+    const start = content?.subarray(0, MAX_HEADER_TEXT) ?? contentOf(part, MAX_HEADER_TEXT);
+    return describe(start.toString('latin1'), content);
   }
   return asText === null ? null : describe(Buffer.from(asText.slice(0, MAX_HEADER_TEXT)).toString('latin1'), null);
+}
+
+/** Null: it is too large. */
+function wholeContentOf(part: MailPart): Buffer | null {
+  if (part.body.length > MAX_CHARACTERS_PER_BYTE * MAX_CONTENT_BYTES) return null;
+  const content = contentOf(part);
+  return content.length > MAX_CONTENT_BYTES ? null : content;
 }
 
 /** Only the header of the original. */
 export function originalHeader(parts: readonly MailPart[]): Header | null {
   const part = parts.find(isOriginal);
-  return part ? headerOf(contentOf(part).subarray(0, MAX_HEADER_TEXT).toString('latin1')) : null;
+  return part ? headerOf(contentOf(part, MAX_HEADER_TEXT).toString('latin1')) : null;
 }
 
 function headerOf(text: string): Header {

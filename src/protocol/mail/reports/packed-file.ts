@@ -13,12 +13,20 @@ const inflateWithEngine = promisify(inflateRaw) as unknown as (
   options: object,
 ) => Promise<{ buffer: Buffer; engine: InflateRaw }>;
 
+/** By its first bytes. */
+export function isPacked(start: Buffer): boolean {
+  return start.length >= 4 && (isGzip(start) || start.readUInt32LE(0) === LOCAL_FILE);
+}
+
+function isGzip(octets: Buffer): boolean {
+  return octets[0] === 0x1f && octets[1] === 0x8b;
+}
+
 /** Null when it is not packed. */
 export async function unpack(octets: Buffer, maxOctets: number): Promise<Unpacked | null> {
-  if (octets.length < 4) return null;
+  if (!isPacked(octets)) return null;
   try {
-    if (octets[0] === 0x1f && octets[1] === 0x8b) return await ungzip(octets, maxOctets);
-    return octets.readUInt32LE(0) === LOCAL_FILE ? await unzip(octets, maxOctets) : null;
+    return await (isGzip(octets) ? ungzip : unzip)(octets, maxOctets);
   } catch (error) {
     return refusalFor(error, maxOctets);
   }
