@@ -14,6 +14,7 @@ import type { Store, StoreVerbs } from '../store/store.ts';
 import { type DmarcKit, DmarcReader } from './dmarc.ts';
 import { proveSender } from './dmarc-sender.ts';
 import { type ListenerOptions, startInboundListener } from './listener.ts';
+import { LOOKUPS_MS, withinLookupTime } from './lookup-time.ts';
 import type { ReceptionOutcome } from './mail-keeper.ts';
 import type { Recorded } from './mail-work.ts';
 import { PassOn, type PassOnKit } from './pass-on.ts';
@@ -70,19 +71,21 @@ export async function startInbound(kit: InboundKit): Promise<Inbound> {
     clock,
     log,
     onRecorded: kit.onRecorded,
-    process: (mail, mayDefer) => processMail(mail, processKit, mayDefer),
+    process: (mail, mayDefer) =>
+      withinLookupTime(kit.resolver, LOOKUPS_MS, (resolver) =>
+        processMail(mail, { ...processKit, resolver }, mayDefer),
+      ),
   });
   const dmarc = new DmarcReader({
     store,
     limits: kit.dmarcLimits,
-    proveSender: (mail) => proveSender(mail, kit.resolver),
+    proveSender: (mail) => withinLookupTime(kit.resolver, LOOKUPS_MS, (resolver) => proveSender(mail, resolver)),
   });
   const processKit = {
     store,
     clock,
     ids,
     rules: kit.rules,
-    resolver: kit.resolver,
     recipients,
     tokenKeys,
     serviceDkimDomain: service.dkimDomain,
@@ -100,8 +103,9 @@ export async function startInbound(kit: InboundKit): Promise<Inbound> {
     ids,
     log,
     refusal: kit.refusal,
-    onKept(slot) {
-      if (slot === undefined || kit.ownership.of(slot)) processor.notice();
+    isBehind: () => processor.isBehind,
+    onKept(slot, of) {
+      if (slot === undefined || kit.ownership.of(slot)) processor.noticeKept(of);
       else store.notices.tellInbound();
     },
     ...(kit.onReceived && { onReceived: kit.onReceived }),

@@ -29,13 +29,15 @@ export interface ListenerOptions extends MailKeeperKit {
   tls?: TlsFiles | TlsSource;
   tlsCheckMs?: number;
   limits: PeerLimits & SizeLimits;
-  timeouts?: { idleMs?: number; sessionMs?: number; closeMs?: number };
+  timeouts?: { idleMs?: number; sessionMs?: number; dataMs?: number; closeMs?: number };
   /** How long mail may take to be stored when the listener closes. */
   graceMs: number;
   recipients: RecipientBook;
   store: MailKeeperKit['store'] & StoreVerbs<{ inbound: 'findReported' }>;
   /** Why no mail is accepted at the moment; null: it is accepted. */
   refusal(): string | null;
+  /** Whether so much mail that belongs to no message waits that reports would wait for it. */
+  isBehind(): boolean;
 }
 
 export interface InboundListener {
@@ -56,6 +58,10 @@ const MAX_COMMAND_CHARACTERS = 2048;
 const MAX_RECIPIENTS = 100;
 /** All mails being received: large ones are rare, and must not exhaust the daemon's memory. */
 const MAX_BYTES_IN_RECEPTION = 128 * 1024 * 1024;
+/** For one network: a peer that keeps its mails open must not keep others out. */
+const MAX_BYTES_PER_NETWORK = MAX_BYTES_IN_RECEPTION / 4;
+/** For the content of one mail, however steadily it arrives: the memory that it holds is needed for others. */
+const DATA_MS = 10 * MINUTE_MS;
 
 const NOT_HERE: SmtpReply = { code: 550, text: '5.1.1 No such address; this server does not relay mail' };
 const ONE_AT_A_TIME: SmtpReply = {
@@ -104,7 +110,7 @@ class Sessions {
   server!: StrictSmtpServer;
   readonly #options: ListenerOptions;
   readonly #gate: PeerGate;
-  readonly #memory = new ReceptionMemory(MAX_BYTES_IN_RECEPTION);
+  readonly #memory: ReceptionMemory;
   readonly #open: OpenSessions<PeerSession>;
   readonly #keeper: MailKeeper;
 
@@ -112,9 +118,11 @@ class Sessions {
     this.#options = options;
     this.#gate = new PeerGate(options.clock, options.limits);
     this.#keeper = new MailKeeper(options);
-    const { timeouts, graceMs } = options;
+    const { timeouts, graceMs, limits } = options;
+    this.#memory = new ReceptionMemory(MAX_BYTES_IN_RECEPTION, Math.max(MAX_BYTES_PER_NETWORK, limits.maxBytes));
     this.#open = new OpenSessions({
       sessionMs: timeouts?.sessionMs ?? SESSION_MS,
+      dataMs: timeouts?.dataMs ?? DATA_MS,
       closeMs: timeouts?.closeMs ?? CLOSE_MS,
       graceMs,
     });
@@ -178,7 +186,7 @@ class Sessions {
 
   #onMailFrom(session: SMTPServerSession): Error | null {
     const closed = this.#options.refusal();
-    if (closed !== null || this.#memory.isFull) return toError(NO_ROOM);
+    if (closed !== null || this.#memory.isFull(session.remoteAddress)) return toError(NO_ROOM);
     const verdict = this.#gate.mail(session.remoteAddress);
     return verdict.decision === 'allow' ? null : toError({ code: 450, text: `4.7.0 ${verdict.reason}` });
   }
@@ -205,6 +213,7 @@ class Sessions {
       .filter((other) => other.address.toLowerCase() !== address.toLowerCase())
       .map((other) => recognise(other.address, recipients));
     if (isBoundToMessage(recipient) && others.some(isBoundToMessage)) return ONE_AT_A_TIME;
+    if (![...others, recipient].some(isBoundToMessage) && this.#options.isBehind()) return NO_ROOM;
     const limit = limitOfMail([...others, recipient], limits);
     return declaredBytes(session) > mostAnnounced(limit) ? limit.reply : null;
   }
@@ -220,7 +229,7 @@ class Sessions {
   #onData(stream: SMTPServerDataStream, session: SMTPServerSession): Promise<string | Error> {
     const { limits } = this.#options;
     const recipients = this.#recipientsOf(session);
-    return this.#memory.hold(async (take) => {
+    return this.#memory.hold(session.remoteAddress, async (take) => {
       const received = await receive(stream, { ...limitOfMail(recipients, limits), take });
       if (received.kind === 'mail') {
         const kept = { envelope: this.#envelopeOf(session), place: quotaOf(recipients, limits) };

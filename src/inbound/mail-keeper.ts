@@ -12,9 +12,8 @@ import type { Received, Refusal } from './reception.ts';
 
 export interface MailKeeperKit {
   store: StoreVerbs<{ inbound: 'keepInbound' | 'noteRefusedInbound' }>;
-  /** Called when a mail was stored. */
-  /** In a slot of this node's, or of another one. */
-  onKept(slot: number | undefined): void;
+  /** Called when a mail was stored, in a slot of this node's or of another one. */
+  onKept(slot: number | undefined, of: ContentQuota['of']): void;
   /** Called with the outcome of each mail that was received up to its final dot, or cut off before. */
   onReceived?(outcome: ReceptionOutcome): void;
   clock: Clock;
@@ -63,7 +62,7 @@ export class MailKeeper {
       );
     }
     onReceived?.(isCut ? 'cut' : 'kept');
-    onKept(mail.slot);
+    onKept(mail.slot, place.of);
     return { code: 250, text: `2.0.0 Ok: kept as ${mail.id}` };
   }
 

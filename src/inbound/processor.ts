@@ -7,7 +7,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { SECOND_MS } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
-import type { InboundSuspect, WaitingInboundMail } from '../store/inbound.ts';
+import type { ContentQuota, InboundSuspect, WaitingInboundMail } from '../store/inbound.ts';
 import type { Owner } from '../store/owners.ts';
 import type { StoreVerbs } from '../store/store.ts';
 import { MailWork, type MailWorkKit } from './mail-work.ts';
@@ -35,6 +35,8 @@ const MAX_DELAYS = 10;
 const MAX_DELAYED = 500;
 /** Mails in progress are in memory in full: beyond this, the next one waits in the store. */
 const MAX_BYTES_AT_ONCE = 64 * 1024 * 1024;
+/** Mails are processed in order, so returned mail waits for these, whose writers choose how long their DNS takes. */
+const MAX_UNASKED_WAITING = 500;
 /** Of each slot. More than are ever in progress or delayed, and those are the oldest waiting mails. */
 const MAX_SUSPECTS = 1024;
 /** A mail in progress for longer is waiting for DNS: one that crashes the daemon doesn't yield its thread. */
@@ -51,6 +53,8 @@ export class InboundProcessor {
   #bytesWorking = 0;
   #bytesDelayed = 0;
   #cursor = 0;
+  /** Mails of no message that were kept since the last time that none waited. */
+  #unasked = 0;
   #pumping: Promise<void> | null = null;
   #again = false;
   #retry: NodeJS.Timeout | null = null;
@@ -108,6 +112,16 @@ export class InboundProcessor {
       this.#pumping = null;
       if (this.#again && this.#hasRoom) this.notice();
     });
+  }
+
+  noticeKept(of: ContentQuota['of']): void {
+    if (of === 'unasked') this.#unasked++;
+    this.notice();
+  }
+
+  /** No more mail of no message should be accepted for now. */
+  get isBehind(): boolean {
+    return this.#unasked >= MAX_UNASKED_WAITING;
   }
 
   /** A processed mail was put back: its seq is below the cursor, so the search starts again. */
@@ -222,6 +236,7 @@ export class InboundProcessor {
           if (!this.#working.has(mail.seq) && !this.#delayed.has(mail.seq)) this.#begin(mail, 0);
         }
         if (mails.length > 0) this.#again = true;
+        else this.#unasked = 0;
       }
     } catch (error) {
       this.#storeFails = true;

@@ -7,10 +7,13 @@ import type { StrictSmtpServer } from './strict-server.ts';
 
 export const SHUTTING_DOWN: SmtpReply = { code: 421, text: '4.3.2 The server is shutting down; connect again later' };
 const SESSION_OVER: SmtpReply = { code: 421, text: '4.4.2 Session time limit reached; connect again' };
+const DATA_OVER: SmtpReply = { code: 421, text: '4.4.2 The mail took too long to arrive; try again later' };
 
 export interface SessionLimits {
   /** No session stays open for longer, busy or idle. */
   sessionMs: number;
+  /** For the content of one mail; missing: as long as the session. */
+  dataMs?: number;
   /** When the listener closes: for mail that is still arriving. */
   closeMs: number;
   /** When the listener closes: for mail that is being stored. */
@@ -80,8 +83,11 @@ export class OpenSessions<Facts> {
   receive(session: SMTPServerSession, mail: SMTPServerDataStream, answered: Promise<void>): void {
     const opened = this.#open.get(session.id);
     if (opened) opened.mail = mail;
+    const { dataMs } = this.#limits;
+    const tooSlow = opened && dataMs !== undefined && setTimeout(() => this.#endArriving(opened), dataMs);
     const over = answered.then(() => {
       this.#answers.delete(over);
+      if (tooSlow) clearTimeout(tooSlow);
       if (!opened) return;
       opened.mail = null;
       if (opened.lastWords || this.#isClosing) this.#end(opened, opened.lastWords ?? SHUTTING_DOWN);
@@ -114,6 +120,10 @@ export class OpenSessions<Facts> {
 
   #endAll(): void {
     for (const opened of this.#open.values()) this.#end(opened, SHUTTING_DOWN);
+  }
+
+  #endArriving(opened: OpenSession<Facts>): void {
+    if (!opened.mail?.writableEnded) this.#endNow(opened, DATA_OVER);
   }
 
   #end(opened: OpenSession<Facts>, words: SmtpReply): void {

@@ -67,6 +67,7 @@ export async function receive(t: Test, { store, ...options }: Change = {}): Prom
       },
     },
     refusal: () => null,
+    isBehind: () => false,
     onKept: () => {},
     clock: systemClock,
     ids,

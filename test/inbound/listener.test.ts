@@ -362,7 +362,7 @@ t.test('what is dropped holds no room', async (t) => {
     const room = new ReceptionMemory(1000);
     const chunks = Readable.from(Array.from({ length: 50 }, () => Buffer.from(`${'x'.repeat(98)}\r\n`)));
     let held = 0;
-    const received = await room.hold((take) => {
+    const received = await room.hold('192.0.2.1', (take) => {
       const reply = { code: 552, text: '5.3.4 too large' };
       const counted = (octets: number) => {
         held += octets;
@@ -373,8 +373,59 @@ t.test('what is dropped holds no room', async (t) => {
     t.match(received, outcome);
     if (received.kind === 'mail') t.equal(received.content.length, 500);
     t.equal(held, isCut ? 550 : 0);
-    t.notOk(room.isFull);
+    t.notOk(room.isFull('192.0.2.1'));
   }
+});
+
+t.test('one network has a share of the memory for mails that arrive', async (t) => {
+  const memory = new ReceptionMemory(1000, 250);
+  const release = Promise.withResolvers<void>();
+  const taken = (ip: string, octets: number) => {
+    const took = Promise.withResolvers<boolean>();
+    const over = memory.hold(ip, async (take) => {
+      took.resolve(take(octets));
+      await release.promise;
+    });
+    return { took: took.promise, over };
+  };
+  const one = [taken('2001:db8::1', 200), taken('2001:db8::2', 100)];
+  t.same(await Promise.all(one.map(({ took }) => took)), [true, false], 'all addresses of a /64 are one network');
+  t.ok(memory.isFull('2001:db8::3'));
+  t.notOk(memory.isFull('192.0.2.1'));
+  const others = ['192.0.2.1', '192.0.2.2', '192.0.2.3'].map((ip) => taken(ip, 240));
+  t.same(await Promise.all(others.map(({ took }) => took)), [true, true, false], 'and there is a limit for all');
+  t.ok(memory.isFull('192.0.2.4'));
+  release.resolve();
+  await Promise.all([...one, ...others].map(({ over }) => over));
+  t.notOk(memory.isFull('2001:db8::3'), 'all is released');
+});
+
+t.test('a mail that arrives too slowly is cut off, however steadily it comes', async (t) => {
+  const { port, kept } = await receive(t, { timeouts: { dataMs: patience(300) } });
+  const [slow, quick] = [await SmtpClient.hello(port), await SmtpClient.hello(port)];
+  for (const command of ['MAIL FROM:<>', `RCPT TO:<${newReturnPath()}>`, 'DATA']) await slow.ask(command);
+  const steadily = setInterval(() => slow.write('x\r\n'), 20);
+  t.teardown(() => clearInterval(steadily));
+  t.match(await slow.reply(), /^421 4\.4\.2/);
+  t.match(await quick.send({ from: '', to: newReturnPath(), data: MAIL }), /^250/, 'its session is as old');
+  t.equal(kept.length, 1);
+  quick.close();
+});
+
+t.test('while too much waits, mail of no message is put off, and reports are not', async (t) => {
+  const { port } = await receive(t, { isBehind: () => true });
+  const client = await SmtpClient.hello(port);
+  for (const [recipient, reply] of [
+    [`postmaster@${BOUNCES}`, /^452 4\.3\.1/],
+    [`reports@${BOUNCES}`, /^452 4\.3\.1/],
+    [newReturnPath(), /^250/],
+    [`unknown@${BOUNCES}`, /^550/],
+  ] as const) {
+    await client.ask('MAIL FROM:<a@b.test>');
+    t.match(await client.ask(`RCPT TO:<${recipient}>`), reply, recipient);
+    await client.ask('RSET');
+  }
+  client.close();
 });
 
 t.test('a mail that breaks off is not there', async (t) => {

@@ -198,6 +198,31 @@ t.test('large mails are not all read at once', async (t) => {
   await processor.stop();
 });
 
+t.test('mail of no message may wait in a limited number, until none waits', async (t) => {
+  const bench = await openStore(t);
+  const release = Promise.withResolvers<void>();
+  const process = async (): Promise<ProcessedMail> => {
+    await release.promise;
+    return { kind: 'done', update: { verdict: KEPT, action: null }, message: null };
+  };
+  const { processor, done } = await processorOf(bench, { process });
+  await processor.start();
+  const arrive = async (of: 'unasked' | 'returned', count: number) => {
+    await keep(bench, count);
+    for (let told = 0; told < count; told++) processor.noticeKept(of);
+  };
+  await arrive('returned', 700);
+  t.notOk(processor.isBehind, 'returned mail does not count');
+  await arrive('unasked', 499);
+  t.notOk(processor.isBehind);
+  await arrive('unasked', 1);
+  t.ok(processor.isBehind);
+  release.resolve();
+  await until('all are done', () => done.length === 1200);
+  await until('there is room again', () => !processor.isBehind);
+  await processor.stop();
+});
+
 t.test('what is not ripe is looked at again', async (t) => {
   const bench = await openStore(t);
   await keep(bench, 1);

@@ -209,7 +209,7 @@ export class DoorSessions {
     if (refusal) return refusal;
     const closed = this.#options.refusal();
     if (closed !== null) return { code: 451, text: `4.3.2 No mail is accepted at the moment: ${closed}` };
-    return this.#memory.isFull ? NO_ROOM : null;
+    return this.#memory.isFull(opened.ip) ? NO_ROOM : null;
   }
 
   async #onRecipient(address: string, session: SMTPServerSession): Promise<SmtpReply | null> {
@@ -229,7 +229,7 @@ export class DoorSessions {
   #onData(stream: SMTPServerDataStream, session: SMTPServerSession): Promise<string | Error> {
     const { opened, login } = this.#signedIn(session);
     const { maxBytes } = this.#options.limits;
-    return this.#memory.hold(async (take) => {
+    return this.#memory.hold(opened.ip, async (take) => {
       const content = new MailContent(stream, { maxBytes, take });
       const reply = await this.#take(opened, login, content);
       this.#count('mail', content.isLost ? 'lost' : mailOutcome(reply));

@@ -51,6 +51,7 @@ export const smtpDialogTarget: FuzzTarget = {
         },
       },
       refusal: () => null,
+      isBehind: () => false,
       onKept: () => {},
       ...{ clock: systemClock, ids, log: silentLogger },
     });
