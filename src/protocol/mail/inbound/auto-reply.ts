@@ -37,6 +37,13 @@ const SUBJECTS = [
   'автоответ|автоматический ответ|нет на месте|отсутств|自動(?:返信|応答|回覆)|不在(?:通知|の)|休暇(?:中|の|を)|自动(?:回复|答复)|休假|자동 ?(?:회신|응답)|부재중|휴가',
 ];
 const SUBJECT = new RegExp(SUBJECTS.join('|'), 'i');
+const BEFORE_A_SUBJECT = /^(?:\s*re\s?[:：])?[^:：]{1,80}[:：]/i;
+
+/** `Automatic reply: …` continues with the subject of the answered mail, whose words are not the writer's. */
+export function withoutAnsweredSubject(subject: string): string {
+  const prefix = BEFORE_A_SUBJECT.exec(subject)?.[0];
+  return prefix !== undefined && SUBJECT.test(prefix) ? prefix : subject;
+}
 
 const CHALLENGES = [
   'please (?:confirm|verify) (?:your (?:message|e-?mail|identity)|that you)|confirm(?:ation)? (?:required|needed|your message|you are (?:human|a person))|verification required|verify your (?:message|e-?mail)',

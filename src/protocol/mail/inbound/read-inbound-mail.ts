@@ -124,7 +124,9 @@ function readReport(mail: ReadMail, divided: ReportText, known: Reception): Deli
   const { cameAsReport, recipient } = known;
   const hasOriginal = original !== null;
   const signs = { header: mail.header, text, isDeclared, hasOriginal, namesRecipient, cameAsReport };
-  if (!status && !statusPart && !isDeliveryReport(signs)) return null;
+  // Its words may be those of the message that it answers.
+  const isAnswerOfRecipient = sameMailbox(addressesIn(mail.header.text('from'))[0] ?? null, recipient);
+  if (!status && !statusPart && (isAnswerOfRecipient || !isDeliveryReport(signs))) return null;
   const recipients = status
     ? withTexts(status, divided, found)
     : fromText(mail, divided, { found, original: original?.to ?? [], recipient });

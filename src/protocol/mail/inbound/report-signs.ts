@@ -1,12 +1,13 @@
 // Signs that a mail without RFC 3464 fields is a delivery report, and of which action. A single sign may be chance: a
 // person can write `undeliverable` into a subject, too.
+import { withoutAnsweredSubject } from './auto-reply.ts';
 import type { Header } from './header-block.ts';
 import type { ReportedAction } from './inbound-mail.ts';
 import { withoutNames } from './names-in-text.ts';
 import { ownSubject } from './quoted-subject.ts';
 
 const DAEMON =
-  /(?:mailer[-_. ]?daemon|post[-_.]?master\b|mail[-_. ]?delivery|mail deliver\w* (?:sub)?system|mdaemon|delivery[-_. ]?subsystem|system administrator|^\s*<>\s*$|smtp_mail_service|virus_for_smtp|interscan|scanmail|^\s*uucp\b|imss?@|mailmarshal|mimesweeper|mailscanner|mailenable|complaints@|\bmailer@|\bdaemon@|mta-|microsoftexchange[\da-f]{16}|content[- ]filter|mail[- ]?(?:filter|gateway|firewall|security)|anti-?virus|virus[- ]?scan|[-+](?:bounces|owner|request|help)@|^(?:majordomo|sympa|listserv|mailman)\b|[<\s](?:majordomo|sympa|listserv|mailman)@|system ?administrator|systemadministrat|administrat(?:eur|or) syst[eè]m|administrador (?:del|do|de) sistema|amministratore (?:di |del )?sistema|systeembeheerder|systemansvarig|administrator systemu|системный администратор|系[统統]管理[员員]|システム管理者|시스템 관리자|\blyris\b|listmanager)/i;
+  /(?:mailer[-_. ]?daemon|post[-_.]?master\b|mail[-_. ]?delivery|mail deliver\w* (?:sub)?system|mdaemon|delivery[-_. ]?subsystem|system administrator|^\s*<>\s*$|smtp_mail_service|virus_for_smtp|interscan|scanmail|^\s*uucp\b|\bimss?@|mailmarshal|mimesweeper|mailscanner|mailenable|complaints@|\bmailer@|\bdaemon@|mta-|microsoftexchange[\da-f]{16}|content[- ]filter|mail[- ]?(?:filter|gateway|firewall|security)|anti-?virus|virus[- ]?scan|[-+](?:bounces|owner|request|help)@|^(?:majordomo|sympa|listserv|mailman)\b|[<\s](?:majordomo|sympa|listserv|mailman)@|system ?administrator|systemadministrat|administrat(?:eur|or) syst[eè]m|administrador (?:del|do|de) sistema|amministratore (?:di |del )?sistema|systeembeheerder|systemansvarig|administrator systemu|системный администратор|系[统統]管理[员員]|システム管理者|시스템 관리자|\blyris\b|listmanager)/i;
 
 const SUBJECTS = [
   'undeliver(?:able|ed)',
@@ -102,7 +103,7 @@ export function isDeliveryReport(all: Signs): boolean {
   if (!isByDaemon && !hasOriginal && !namesRecipient && !cameAsReport) return false;
   if (!isByDaemon && isAnswer(header)) return false;
   // A server may be called `undeliverable`, a mailbox `returned`.
-  const [subject, words] = [withoutNames(header.text('subject')), withoutNames(text)];
+  const [subject, words] = [withoutNames(withoutAnsweredSubject(header.text('subject'))), withoutNames(text)];
   const signs = [
     isByDaemon,
     cameAsReport,

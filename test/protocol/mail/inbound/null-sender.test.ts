@@ -82,6 +82,30 @@ t.test('what looks like an answer is an automatic reply', async (t) => {
   }
 });
 
+t.test('the subject that an automatic reply repeats says nothing about its writer', async (t) => {
+  const words =
+    'Jo has left the company and this mailbox is no longer in use.\r\nYour message was not delivered to anybody. Please write to\r\nbob@rcpt.test';
+  const subject = 'Delivery failed - please choose a new date';
+  const replied = { 'Auto-Submitted': 'auto-replied' };
+  for (const [name, fields] of Object.entries({
+    'from the recipient': { From: `Jo <${RECIPIENT}>`, Subject: `Automatic reply: ${subject}`, ...replied },
+    'from the recipient, with only our subject': { From: RECIPIENT, Subject: subject, ...replied },
+    'from the recipient, and no field for programs': { From: RECIPIENT, Subject: subject },
+    'from an alias': { From: 'jd@rcpt.test', Subject: `Automatic reply: ${subject}`, ...replied },
+    'from an alias, in German': { From: 'jd@rcpt.test', Subject: `Abwesenheitsnotiz: ${subject}` },
+    'from somebody who is called almost like a virus scanner': {
+      From: 'J. Sims <jsims@rcpt.test>',
+      Subject: `Automatic reply: ${subject}`,
+      ...replied,
+    },
+  })) {
+    t.match(readInboundMail(mail(fields, words), NULL_SENDER), { kind: 'auto_reply' }, name);
+    t.match(readInboundMail(mail(fields, words), PERSON), { kind: /auto_reply|human/ }, `${name}, with a sender`);
+  }
+  const scanner = { From: 'imss@rcpt.test', Subject: 'Notice' };
+  t.match(readInboundMail(mail(scanner, words), NULL_SENDER), { kind: 'report' }, 'a scanner is one');
+});
+
 t.test('of all mails of the corpus none is human mail, and what was recognised is what it was', async (t) => {
   let recognised = 0;
   for (const { file, octets } of readCorpus('bounces')) {
