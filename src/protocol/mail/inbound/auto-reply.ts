@@ -64,7 +64,18 @@ const ABSENCE =
   /\b(?:i|we) (?:am|are|will be|'m|'ll be) (?:currently |now )?(?:away|out of (?:the )?office|on (?:vacation|holiday|maternity|(?:annual |sick |parental |paternity |maternity )?leave)|travel|not in the office|unable to read)|i'm (?:away|out of)|out of (?:the )?office (?:until|from|today|and)|this is an auto(?:mated|matic) (?:reply|response)|ich bin .{0,40}(?:nicht im b(?:ü|ue)ro|abwesend|im urlaub)|je suis (?:actuellement )?(?:absent|en (?:cong|vacances))|(?:estoy|estar[ée]|estou|estarei) .{0,30}(?:fuera de la oficina|de vacaciones|fora do escrit|de f[ée]rias|ausente)|(?:sono|sarò) .{0,20}(?:fuori ufficio|in ferie|assente)|ik ben .{0,30}(?:afwezig|niet op kantoor|met vakantie)|ben ik .{0,40}(?:afwezig|niet (?:op kantoor|aanwezig)|(?:op|met) vakantie)|jag (?:är|ar) .{0,20}(?:på semester|inte på kontoret)|jeg er .{0,20}(?:på ferie|ikke på kontoret)|jestem .{0,20}(?:poza biurem|na urlopie)|nieobecn\S{1,4} .{0,20}w biurze|olen .{0,20}(?:lomalla|poissa)|休暇(?:中|を|です)|不在にして|休假|正在度假|휴가 ?중|izindeyim|ofiste değilim|(?:na|čerpám) dovolen|szabadságon|λείπω|sunt în concediu|на відпустці|меня (?:сейчас )?нет на (?:месте|работе)|я (?:в отпуске|отсутству)|(?:this is an? (?:automated|automatic)|automatically generated) (?:e-?mail |mail )?(?:message|response|reply|acknowledg\w+)[^.]{0,80}(?:received|not (?:monitored|read)|ticket|enquiry|inquiry|request)|(?:no longer|not) (?:work(?:s|ing)? (?:for|at|with)|employed (?:by|at)|with the company)[^.]{0,80}\.[^.]{0,120}(?:not monitored|please (?:contact|direct|write|forward|e-?mail|update)|instead)/i;
 
 /** One sentence with the sign that shows it, or null. */
-export function autoReplyEvidence({ header, contentType, parts }: ReadMail, text: string): string | null {
+export function autoReplyEvidence(mail: ReadMail, text: string): string | null {
+  return replyEvidence(mail, text) ?? submittedEvidence(mail.header);
+}
+
+/** RFC 3834 section 5; with parameters and comments. Reports have the field, too. */
+export function submittedEvidence(header: Header): string | null {
+  const submitted = /^[\w-]+/.exec(header.raw('auto-submitted')?.trim().toLowerCase() ?? '')?.[0] ?? 'no';
+  return submitted === 'no' ? null : `it says Auto-Submitted: ${submitted}`;
+}
+
+/** Signs that reports don't have. */
+export function replyEvidence({ header, contentType, parts }: ReadMail, text: string): string | null {
   if (contentType.parameters.get('report-type')?.toLowerCase() === 'disposition-notification') {
     return 'it is a receipt (RFC 8098)';
   }
@@ -81,9 +92,6 @@ export function autoReplyEvidence({ header, contentType, parts }: ReadMail, text
 }
 
 function evidenceInFields(header: Header): string | null {
-  // RFC 3834 section 5; with parameters and comments.
-  const submitted = /^[\w-]+/.exec(header.raw('auto-submitted')?.trim().toLowerCase() ?? '')?.[0] ?? 'no';
-  if (submitted !== 'no') return `it says Auto-Submitted: ${submitted}`;
   const field = REPLY_FIELDS.find((name) => header.has(name) && header.raw(name)!.toLowerCase() !== 'no');
   if (field) return `it has the field ${field}`;
   const precedence = header.raw('precedence')?.trim().toLowerCase() ?? '';

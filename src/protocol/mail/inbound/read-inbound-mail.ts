@@ -3,7 +3,7 @@
 // recognized before automatic replies, since reports are Auto-Submitted, too.
 import { addressesIn, sameAddress } from './addresses-in-text.ts';
 import { readAmazonNotification } from './amazon-notification.ts';
-import { autoReplyEvidence } from './auto-reply.ts';
+import { autoReplyEvidence, replyEvidence, submittedEvidence } from './auto-reply.ts';
 import { type DeliveryStatus, readDeliveryStatus, STATUS_PARTS } from './delivery-status.ts';
 import { readComplaint } from './feedback-report.ts';
 import type { Header } from './header-block.ts';
@@ -11,6 +11,7 @@ import type { DeliveryReport, InboundMail, KnownEnvelope, ReportedRecipient } fr
 import { contentOf, type MailPart, type ReadMail, readMail, textOf } from './mail-parts.ts';
 import { isOriginal, originalIn } from './original-message.ts';
 import { type NamedRecipients, recipientsIn } from './recipients-in-text.ts';
+import { isReplyLine } from './reply-lines.ts';
 import { actionInText, isAnswer, isDeliveryReport, isFromDaemon } from './report-signs.ts';
 import { divideReport, plainTextOf, type ReportText } from './report-text.ts';
 import { reasonOfSieve } from './sieve-reason.ts';
@@ -62,12 +63,14 @@ function readOther(mail: ReadMail, { lines }: ReportText): InboundMail {
  */
 function readAnswerOfProgram(mail: ReadMail, divided: ReportText, recipient: string | null): InboundMail {
   const { header } = mail;
-  const answer = readOther(mail, divided);
-  if (answer.kind === 'auto_reply') return answer;
   const subject = header.text('subject');
   const from = addressesIn(header.text('from'))[0] ?? null;
   const autoReply = (evidence: string): InboundMail => ({ kind: 'auto_reply', evidence, from, subject });
+  const evidence = replyEvidence(mail, divided.lines.join('\n'));
+  if (evidence !== null) return autoReply(evidence);
   if (sameMailbox(from, recipient)) return autoReply("it has no sender, and is from the message's recipient");
+  const submitted = submittedEvidence(header);
+  if (submitted !== null && !tellsOfDelivery(header, divided, recipient)) return autoReply(submitted);
   const report = readReport(mail, divided, { recipient, cameAsReport: true });
   if (report !== null) return report;
   if (isAnswer(header)) return autoReply('it has no sender, and the subject of an answer');
@@ -83,6 +86,15 @@ function readAnswerOfProgram(mail: ReadMail, divided: ReportText, recipient: str
     original: originalIn(mail.parts, divided.original),
     unrecognised,
   };
+}
+
+/** Reports are Auto-Submitted, too (RFC 3834 section 5), but name a recipient. */
+function tellsOfDelivery(header: Header, { lines }: ReportText, recipient: string | null): boolean {
+  const { named, areOnlyMentioned } = recipientsIn(lines);
+  if (areOnlyMentioned) return false;
+  const sender = senderOf(header);
+  if (isFromDaemon(header)) return named.some(({ address }) => !sameAddress(address, sender));
+  return named.some(({ address, reason }) => sameMailbox(address, recipient) && isReplyLine(reason));
 }
 
 /** Programs reply to mail for `jo+shop@` as `jo@`. */

@@ -106,6 +106,37 @@ t.test('the subject that an automatic reply repeats says nothing about its write
   t.match(readInboundMail(mail(scanner, words), NULL_SENDER), { kind: 'report' }, 'a scanner is one');
 });
 
+t.test('Auto-Submitted alone makes a mail no automatic reply, since reports have it, too (RFC 3834)', async (t) => {
+  const daemon = { From: 'MAILER-DAEMON@mx.rcpt.test', Subject: 'Notice of the mail system' };
+  const gate = { ...daemon, From: 'gate@rcpt.test' };
+  for (const submitted of ['auto-replied', 'auto-generated (rejected)', 'no']) {
+    const field = { 'Auto-Submitted': submitted };
+    const read = (fields: Record<string, string>, text: string) =>
+      judgeInboundMail(readInboundMail(mail({ ...fields, ...field }, text), NULL_SENDER), rules, NOTHING_KNOWN);
+    const gone = `<${RECIPIENT}>: no such user here`;
+    t.match(read(daemon, gone), { kind: 'hard', recipients: [{ recipient: RECIPIENT }] }, submitted);
+    t.match(read(daemon, '<else@rcpt.test>: no such user here'), { kind: 'hard' }, `${submitted}, about another`);
+    t.match(read(gate, `<${RECIPIENT}>: 550 5.1.1 no such user here`), { kind: 'hard' }, `${submitted}, with a reply`);
+    t.match(read(gate, `<${RECIPIENT}>: 550 no such user here`), { kind: 'soft' }, `${submitted}, nobody knows whose`);
+    for (const [name, fields] of Object.entries({
+      'the subject of a reply': { ...daemon, Subject: 'Automatic reply: Hello' },
+      'a field of such programs': { ...daemon, 'X-Autoreply': 'yes' },
+    })) {
+      t.match(read(fields, gone), { kind: 'auto_reply' }, `${submitted}, ${name}`);
+    }
+  }
+  const submitted = { Subject: 'Ticket 4711', 'Auto-Submitted': 'auto-replied' };
+  for (const [from, text] of [
+    ['complaints@rcpt.test', 'Thank you. Somebody will look at it.'],
+    ['complaints@rcpt.test', `Thank you. It came from\r\n${RETURN_PATH}`],
+    ['desk@rcpt.test', `Thank you for the mail to:\r\n${RECIPIENT}\r\nOur room is number 550.`],
+    ['desk@rcpt.test', '<else@rcpt.test>: 550 no such user here'],
+  ] as const) {
+    const found = readInboundMail(mail({ ...submitted, From: from }, text), NULL_SENDER);
+    t.match(found, { kind: 'auto_reply', evidence: 'it says Auto-Submitted: auto-replied' }, `${from}: ${text}`);
+  }
+});
+
 t.test('of all mails of the corpus none is human mail, and what was recognised is what it was', async (t) => {
   let recognised = 0;
   for (const { file, octets } of readCorpus('bounces')) {
