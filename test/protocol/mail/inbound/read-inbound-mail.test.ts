@@ -102,12 +102,47 @@ t.test('words of a complaint in a delivery report are no complaint', async (t) =
   const subject = report.replace(/^Subject: .*$/m, 'Subject: Undeliverable: Complaint about message from Acme');
   const reply = report.replaceAll('550 5.1.1 No such user', '550 5.7.1 The user has marked your address as spam');
   const withoutFields = reply.replace(/^--.*\r\nContent-Type: message\/delivery-status[\s\S]*?(?=^--)/m, '');
-  for (const [name, mail] of Object.entries({ subject, reply, withoutFields })) {
+  const noReport = withoutFields.replace(/multipart\/report;\s+report-type=delivery-status/, 'multipart/mixed');
+  for (const [name, mail] of Object.entries({ subject, reply, withoutFields, noReport })) {
     t.not(mail, report, name);
     t.match(readInboundMail(Buffer.from(mail, 'latin1')), { kind: 'report', recipients: [{ action: 'failed' }] }, name);
   }
-  const noReport = withoutFields.replace(/multipart\/report;\s+report-type=delivery-status/, 'multipart/mixed');
-  t.match(readInboundMail(Buffer.from(noReport, 'latin1')), { kind: 'complaint' }, 'beside an original they are one');
+});
+
+t.test('words beside an original are a complaint, but not those of a refusal', async (t) => {
+  const read = (from: string, text: string) => {
+    const parts = `--b\n\n${text}\n--b\nContent-Type: message/rfc822\n\n${ORIGINAL}\n--b--\n`;
+    const mail = `From: ${from}\nSubject: Notice\nContent-Type: multipart/mixed; boundary=b\n\n${parts}`;
+    return readInboundMail(Buffer.from(mail));
+  };
+  for (const from of ['fbl@rcpt.test', 'Spam filter <postmaster@rcpt.test>', 'MAILER-DAEMON@rcpt.test']) {
+    for (const text of [
+      'This is an automated spam filter notification. Your message to ann@rcpt.test was blocked and not delivered.',
+      'This is an automatic spam report. Your message could not be delivered to <ann@rcpt.test>.',
+      'This is an automatic spam report. <ann@rcpt.test>: 550 5.7.1 spam',
+      'This is an automatic spam report about a delivery to <ann@rcpt.test>. The reply was\n550 spam found.',
+      '<ann@rcpt.test>: 550 5.7.1 The user ann@rcpt.test has marked your address as spam',
+      'This is an automated authentication failure notification. Your mail to ann@rcpt.test was therefore rejected.',
+    ]) {
+      t.not(read(from, text).kind, 'complaint', `${from}: ${text}`);
+    }
+  }
+  const abuse =
+    'This is an email abuse report for an email message with the message-id of 4711@acme.test received from IP address 192.0.2.7 on 28 Nov 2026 10:00:00.';
+  const marked =
+    'This is a spam report. The user ann@rcpt.test has marked your message as spam. Your address may be blocked.';
+  const failure = 'This is an authentication failure report for an email message received from IP 192.0.2.7.';
+  for (const [text, feedbackType] of [
+    [abuse, 'abuse'],
+    [marked, 'abuse'],
+    [failure, 'auth-failure'],
+    [`${failure}\n\nFeedback-Type: fraud`, 'fraud'],
+  ] as const) {
+    for (const from of ['fbl@rcpt.test', 'postmaster@rcpt.test']) {
+      t.match(read(from, text), { kind: 'complaint', feedbackType, recipients: ['ann@rcpt.test'] }, `${from}: ${text}`);
+    }
+    t.not(read('MAILER-DAEMON@rcpt.test', text).kind, 'complaint', 'no mailer daemon complains');
+  }
 });
 
 t.test('a redacted complaint keeps the tokens', async (t) => {
