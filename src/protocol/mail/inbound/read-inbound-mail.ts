@@ -28,11 +28,10 @@ export function readInboundMail(octets: Buffer, envelope = NOTHING_KNOWN): Inbou
   if (!cameAsReport && mail.header.fields.length === 0) {
     return { kind: 'unreadable', reason: 'it has no header, so it is no mail' };
   }
-  const text = textForPeople(mail.parts);
-  const divided = divideReport(text);
+  const divided = divideReport(textForPeople(mail.parts));
   return (
     readComplaint(mail, divided.lines.join('\n')) ??
-    readAmazonNotification(text) ??
+    readAmazonNotification(divided.whole) ??
     readReport(mail, divided, { recipient, cameAsReport: false }) ??
     (cameAsReport ? readAnswerOfProgram(mail, divided, recipient) : readOther(mail, divided))
   );
@@ -123,10 +122,11 @@ interface Reception {
 }
 
 function readReport(mail: ReadMail, divided: ReportText, known: Reception): DeliveryReport | null {
-  const statusPart = mail.parts.find(({ type }) => STATUS_PARTS.has(type)) ?? attachedStatus(mail.parts);
+  const statusPart = mail.parts.find(({ type }) => STATUS_PARTS.has(type));
   const text = divided.lines.join('\n');
   // Fields outside their part, or within the text (Amazon WorkMail), count as well.
-  const status = (statusPart && readDeliveryStatus(textOf(statusPart))) ?? statusInText(text);
+  const status =
+    (statusPart ? readDeliveryStatus(textOf(statusPart)) : attachedStatus(mail.parts)) ?? statusInText(text);
   const original = originalIn(mail.parts, divided.original);
   const found = recipientsIn(divided.lines);
   // A report that names only its own addressee is not about a message (fake warnings of full storage).
@@ -153,15 +153,14 @@ function statusInText(text: string): DeliveryStatus | null {
 
 const MAX_ATTACHMENTS = 5;
 
-/** Gateways that do not know the type forward the fields as a file. */
-function attachedStatus(parts: readonly MailPart[]): MailPart | undefined {
+/** Gateways that do not know the type forward the fields as a file. A returned message may have fields of its own. */
+function attachedStatus(parts: readonly MailPart[]): DeliveryStatus | null {
   const files = parts.filter(
     (part) => !isOriginal(part) && /^application\/octet-stream|^text\/(?!html)/.test(part.type),
   );
-  return files.slice(0, MAX_ATTACHMENTS).find((part) => {
-    const text = textOf(part);
-    return FIELDS_IN_TEXT.test(text) && /^(?:action|status)[ \t]*:/im.test(text);
-  });
+  const own = files.slice(0, MAX_ATTACHMENTS).map((part) => divideReport(textOf(part)).whole);
+  const fields = own.find((text) => FIELDS_IN_TEXT.test(text) && /^(?:action|status)[ \t]*:/im.test(text));
+  return fields === undefined ? null : readDeliveryStatus(fields);
 }
 
 /** The recipients of the fields, with the text about each. */

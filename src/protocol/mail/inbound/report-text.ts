@@ -6,6 +6,8 @@ import { withoutQuotedSubjects } from './quoted-subject.ts';
 export interface ReportText {
   /** The lines of the report itself, trimmed. */
   lines: readonly string[];
+  /** The report itself, as it was written and in any length: notifications for programs have long lines. */
+  whole: string;
   /** The returned message, or the part of it that was returned; null: none. */
   original: string | null;
 }
@@ -49,16 +51,18 @@ const TRANSPORT_FIELD =
   /^>?\s?(?:received|return-path|x-received|dkim-signature|delivered-to|arc-seal|domainkey-signature)\s*:/i;
 
 export function divideReport(text: string): ReportText {
-  const lines = text
-    .slice(0, MAX_CHARACTERS)
-    .split('\n', MAX_LINES)
-    .map((line) => line.slice(0, MAX_LINE_CHARACTERS).trimEnd());
+  const written = text.slice(0, MAX_CHARACTERS).split('\n', MAX_LINES);
+  const lines = written.map((line) => line.slice(0, MAX_LINE_CHARACTERS).trimEnd());
   const field = lines.findIndex((line) => TRANSPORT_FIELD.test(line));
   const announced = lines.findIndex((line, place) => place > 0 && line.length < 200 && ANNOUNCEMENT.test(line));
   const header = headerIn(lines);
   const cut = [field, announced, header].filter((place) => place >= 0).sort((a, b) => a - b)[0] ?? lines.length;
   const rest = withoutIndent(lines.slice(field === cut || header === cut ? cut : cut + 1));
-  return { lines: withoutQuotedSubjects(lines.slice(0, cut)), original: rest.length === 0 ? null : rest.join('\n') };
+  return {
+    lines: withoutQuotedSubjects(lines.slice(0, cut)),
+    whole: cut === lines.length ? text : written.slice(0, cut).join('\n'),
+    original: rest.length === 0 ? null : rest.join('\n'),
+  };
 }
 
 /** The returned message may be indented, quoted, or below a ruled line. */

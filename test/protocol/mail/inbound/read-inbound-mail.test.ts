@@ -23,6 +23,7 @@ const ORIGINAL = [
   '',
 ].join('\r\n');
 const DATE = new Date('2026-11-22T10:00:00Z');
+const HEAD = 'From: MAILER-DAEMON@x.test\nSubject: Undelivered Mail\n';
 
 function dsn(action: 'failed' | 'delayed', finalRecipient = 'ann@rcpt.test'): Buffer {
   return composeDsn({
@@ -185,6 +186,41 @@ t.test('a report is read without the end of the original that it returns', (t) =
   t.end();
 });
 
+t.test('what a returned message contains is not the report', async (t) => {
+  const complained =
+    '{"notificationType":"Complaint","complaint":{"complainedRecipients":[{"emailAddress":"x@y.test"}]}}';
+  const fields = 'Final-Recipient: rfc822; x@y.test\nAction: failed\nStatus: 5.1.1';
+  const qmail =
+    'Hi. This is the qmail-send program at mx.test.\n\n<ann@rcpt.test>:\nmailbox is full\n\n--- Below this line is a copy of the message.\n\n';
+  const exim =
+    'A message that you sent could not be delivered. The following address(es) failed:\n\n  ann@rcpt.test\n    mailbox is full\n\n------ This is a copy of the message, including all the headers. ------\n\n';
+  for (const text of [qmail, exim]) {
+    for (const body of [complained, fields]) {
+      const found = readInboundMail(Buffer.from(`${HEAD}\n${text}${ORIGINAL}\n${body}\n`));
+      t.match(found, { kind: 'report', recipients: [{ address: 'ann@rcpt.test', status: null }] }, body);
+    }
+  }
+  for (const type of ['text/plain; name=details.txt', 'application/octet-stream']) {
+    const own = fields.replace('x@y.test', 'ann@rcpt.test').replace('5.1.1', '5.2.2');
+    const parts = `--b\n\nOriginal message below.\n--b\nContent-Type: ${type}\n\n${own}\n\n${ORIGINAL}\n${fields}\n--b--\n`;
+    const mail = `${HEAD}Content-Type: multipart/mixed; boundary=b\n\n${parts}`;
+    const found = readInboundMail(Buffer.from(mail));
+    t.match(found, { recipients: [{ address: 'ann@rcpt.test', status: '5.2.2' }] }, `a file with the fields: ${type}`);
+    t.match(found, { recipients: { length: 1 } }, 'and none of the returned message');
+  }
+});
+
+t.test('an Amazon notification may be long, in one line or folded', async (t) => {
+  const headers = Array.from({ length: 3_000 }, (_, number) => `{"name":"X-${number}","value":"from ${number}"}`);
+  const json = `{"notificationType":"Complaint","mail":{"headers":[${headers.join(',')}]},"complaint":{"complainedRecipients":[{"emailAddress":"ann@rcpt.test"}]}}`;
+  for (const text of [json, json.replace(/.{76}/g, '$&\n')]) {
+    const found = readInboundMail(
+      Buffer.from(`From: no-reply@sns.test\nSubject: AWS\n\n${text}\n\n--\nIf you wish to stop`),
+    );
+    t.match(found, { kind: 'complaint', recipients: ['ann@rcpt.test'] });
+  }
+});
+
 t.test('many recipients, in any order of fields, with blank lines where they please', async (t) => {
   const groups = [
     'Original-Recipient: rfc822;a@rcpt.test\nFinal-Recipient: rfc822;a1@rcpt.test\nAction: failed\nStatus: 5.1.1',
@@ -208,7 +244,6 @@ t.test('no mail at all', async (t) => {
   t.match(readInboundMail(Buffer.from([0, 255, 254, 1, 2, 128])), { kind: 'unreadable' });
 });
 
-const HEAD = 'From: MAILER-DAEMON@x.test\nSubject: Undelivered Mail\n';
 const nested = (depth: number) =>
   Array.from({ length: depth }, (_, n) => `Content-Type: multipart/mixed; boundary=b${n}\n\n--b${n}\n`).join('');
 const HARMFUL: [name: string, mail: string][] = [
