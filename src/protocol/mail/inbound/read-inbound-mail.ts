@@ -11,7 +11,7 @@ import type { DeliveryReport, InboundMail, KnownEnvelope, ReportedRecipient } fr
 import { contentOf, type MailPart, type ReadMail, readMail, textOf } from './mail-parts.ts';
 import { isOriginal, originalIn } from './original-message.ts';
 import { type NamedRecipients, recipientsIn } from './recipients-in-text.ts';
-import { isReplyLine } from './reply-lines.ts';
+import { hasFinalReply, isReplyLine } from './reply-lines.ts';
 import { actionInText, isAnswer, isDeliveryReport, isFromDaemon } from './report-signs.ts';
 import { divideReport, plainTextOf, type ReportText } from './report-text.ts';
 import { reasonOfSieve } from './sieve-reason.ts';
@@ -76,7 +76,7 @@ function readAnswerOfProgram(mail: ReadMail, divided: ReportText, recipient: str
   // RFC 3834 section 3.1.5 requires it of automatic replies.
   if (header.has('in-reply-to')) return autoReply('it has no sender, and names the message that it answers');
   const nothing = { originalAddress: null, status: null, diagnostics: [], context: null, remoteMta: null };
-  const action = actionInText(subject, divided.lines);
+  const action = actionInText(subject, divided.lines, false);
   const unrecognised = { from: header.text('from'), subject };
   return {
     kind: 'report',
@@ -199,19 +199,24 @@ function fromText(mail: ReadMail, { lines }: ReportText, { found, original, reci
   const concerned = found.named.filter(({ address }) => !LIST_OFFICE.test(address));
   const strangers = concerned.filter(({ address }) => !sameAddress(address, sender));
   const named = strangers.length > 0 ? strangers : concerned;
-  const action = actionInText(mail.header.text('subject'), lines);
+  const subject = mail.header.text('subject');
+  const [action, ifRefused] = [actionInText(subject, lines, false), actionInText(subject, lines, true)];
   const rejection = named.length <= 1 ? reasonOfSieve(lines) : null;
   const evidence = rejection === null ? evidenceIn(lines, { named, only: named.length <= 1 }) : () => [rejection];
   const status = named.length <= 1 ? statusOfMailer(lines) : null;
-  return addressesOf(mail, { found, original, recipient }).map((address) => ({
-    address,
-    originalAddress: null,
-    action,
-    status,
-    diagnostics: evidence(address),
-    context: named.length <= 1 && rejection === null ? contextOf(lines) : null,
-    remoteMta: null,
-  }));
+  const context = named.length <= 1 && rejection === null ? contextOf(lines) : null;
+  return addressesOf(mail, { found, original, recipient }).map((address) => {
+    const diagnostics = evidence(address);
+    return {
+      address,
+      originalAddress: null,
+      action: diagnostics.some(hasFinalReply) ? ifRefused : action,
+      status,
+      diagnostics,
+      context,
+      remoteMta: null,
+    };
+  });
 }
 
 /** Contact addresses of a list: named next to it, and never the list itself. */

@@ -12,6 +12,13 @@ export function isReplyLine(line: string): boolean {
   return REPLY_LINE.test(line) && !NOT_A_REPLY.test(line);
 }
 
+const FINAL_REPLY = /(?:^|[\s<>:'"([=,;])5\d\d[ -](?:#?\(?5\.\d{1,3}\.\d{1,3}\b|[^\d\s])/;
+
+/** Whether a text quotes a reply that is final (5xx). */
+export function hasFinalReply(text: string): boolean {
+  return FINAL_REPLY.test(text);
+}
+
 /** Where a reply begins in the line; the end of the line if there is none. */
 export function replyStart(line: string): number {
   return isReplyLine(line) ? REPLY_LINE.exec(line)!.index : line.length;

@@ -9,6 +9,13 @@ import { ownSubject } from './quoted-subject.ts';
 const DAEMON =
   /(?:mailer[-_. ]?daemon|post[-_.]?master\b|mail[-_. ]?delivery|mail deliver\w* (?:sub)?system|mdaemon|delivery[-_. ]?subsystem|system administrator|^\s*<>\s*$|smtp_mail_service|virus_for_smtp|interscan|scanmail|^\s*uucp\b|\bimss?@|mailmarshal|mimesweeper|mailscanner|mailenable|complaints@|\bmailer@|\bdaemon@|mta-|microsoftexchange[\da-f]{16}|content[- ]filter|mail[- ]?(?:filter|gateway|firewall|security)|anti-?virus|virus[- ]?scan|[-+](?:bounces|owner|request|help)@|^(?:majordomo|sympa|listserv|mailman)\b|[<\s](?:majordomo|sympa|listserv|mailman)@|system ?administrator|systemadministrat|administrat(?:eur|or) syst[eè]m|administrador (?:del|do|de) sistema|amministratore (?:di |del )?sistema|systeembeheerder|systemansvarig|administrator systemu|системный администратор|系[统統]管理[员員]|システム管理者|시스템 관리자|\blyris\b|listmanager)/i;
 
+/** A delay, in other languages than English. */
+const DELAYS = [
+  'zustellung verz(?:ö|oe)gert|verz(?:ö|oe)gerte zustellung|remise (?:diff[ée]r[ée]e|retard[ée]e)',
+  'entrega (?:retrasada|atrasada|demorada)|consegna ritardata|vertraagde (?:bezorging|aflevering)|доставка (?:отложена|задерж)',
+  '配信(?:の|が)?遅(?:延|れ)|投[递遞](?:已)?延[迟遲]|延[迟遲]投[递遞]|(?:배달|전송|전달)(?:이|가)? ?지연',
+];
+
 const SUBJECTS = [
   'undeliver(?:able|ed)',
   'non[- ]?deliver(?:y|able)',
@@ -33,7 +40,7 @@ const SUBJECTS = [
   'status notification',
   '^(?:delivered|relayed|expanded):|successful (?:mail )?delivery',
   // The same in other languages.
-  'zustellung verz(?:ö|oe)gert|verz(?:ö|oe)gerte zustellung|remise (?:diff[ée]r[ée]e|retard[ée]e)|entrega (?:retrasada|atrasada|demorada)|consegna ritardata|доставка (?:отложена|задерж)|配信(?:の)?遅延',
+  ...DELAYS,
   'unzustellbar|nicht zustellbar|zustellung fehlgeschlagen|nicht zugestellt|unzustellbarkeit|zustell(?:ungs)?fehler',
   "non (?:remis|distribu|livr|d[ée]livr)|[ée]chec de (?:la )?(?:remise|distribution|livraison|l'envoi)|notification d'[ée]chec|retour [àa] l'exp[ée]diteur",
   'no se (?:puede|pudo|ha podido) entregar|no entregad|devuelt[oa]|correo no entregado|error (?:de|en la) entrega|fallo (?:de|en la) entrega|imposible entregar',
@@ -129,8 +136,30 @@ export function isFromDaemon(header: Header): boolean {
   );
 }
 
-const DELAY =
-  /\bdelay(?:ed)?\b[^.]{0,60}\b(?:mail|message|\d{1,4} hours?)|message delayed|\(delay\)|has been delayed|(?:has|have|was) not (?:yet )?been delivered (?:yet|to|because|after)|not yet been delivered|warning message only|this is (?:a|just a) warning|warning: (?:could not send|message)|still being retried|unable to contact [^.]{1,80} since you queued|delivery attempts will (?:continue|be made)|will be retried|(?:will|shall) (?:keep trying|continue (?:to try|trying|to attempt))|will try again|retrying for|do(?:es)? not need to (?:resend|do anything)|delivery (?:is )?(?:being )?delayed|noch nicht zugestellt|zustellung verz(?:ö|oe)gert|pas encore (?:été )?(?:remis|livr|distribu)|a[úu]n no (?:se )?ha|ainda n[ãa]o (?:foi|p[ôo]de)|non (?:è |e' )?ancora (?:stato )?(?:consegnat|recapitat)|ещ[её] не доставлен|could not be delivered yet|temporarily deferred and will/i;
+const DELAY = new RegExp(
+  [
+    String.raw`\bdelay(?:ed)?\b[^.]{0,60}\b(?:mail|message|\d{1,4} hours?)|message delayed|\(delay\)|has been delayed`,
+    'delivery (?:is )?(?:being )?delayed|this is (?:a|just a) warning|warning: (?:could not send|message)',
+    ...DELAYS,
+  ].join('|'),
+  'i',
+);
+/** Says that a final reply, if there is one, was not the end. */
+const STILL_TRYING = new RegExp(
+  [
+    String.raw`(?:has|have|was)(?: not|n't) (?:yet been delivered|been delivered (?:[^.]{0,80} )?yet\b)|not yet been delivered|could not be delivered yet`,
+    'warning message only|still being retried|unable to contact [^.]{1,80} since you queued|delivery attempts will (?:continue|be made)',
+    'will be retried|(?:will|shall) (?:keep trying|continue (?:trying|to (?:be )?(?:try|attempt)))|will try again|retrying for',
+    'temporarily deferred and will|do(?:es)? not need to (?:resend|do anything)|(?:noch|bisher|bislang) nicht (?:zugestellt|ausgeliefert)',
+    'pas encore (?:pu )?(?:[êe]tre |[ée]t[ée] )?(?:remis|livr|distribu|d[ée]livr)|ainda n[ãa]o (?:foi|p[ôo]de)',
+    String.raw`(?:a[úu]n|todav[íi]a) no (?:se )?ha|no (?:se )?ha (?:podido |sido )?entrega\S{0,5} (?:a[úu]n|todav[íi]a)`,
+    "non (?:[èe]'? |ha )?(?:stat[oa] )?ancora (?:stat[oa] |potuto )?(?:possibile |essere )?(?:consegn|recapit)",
+    String.raw`nog niet (?:bezorgd|afgeleverd)|(?:[äa]nnu inte|endnu ikke|enn[åa] ikke) (?:kunn\w{2} )?lever|jeszcze (?:nie )?(?:zosta[łl]\S? )?dostarcz`,
+    '(?:ещ[её]|пока) не (?:доставлен|удалось доставить)|아직 (?:배달|전송|전달)',
+    '(?:まだ|未だ)(?:配[信送]|送信|届)|(?:尚|[还還仍])未(?:送[达達]|投[递遞]|[传傳][递遞])',
+  ].join('|'),
+  'i',
+);
 const GIVEN_UP =
   /giv(?:en|ing) up|has (?:stopped|blocked|deleted|quarantined) the following|permanent(?:ly)? (?:error|fail)|not going to try again|has been removed from|could not be delivered (?:in|within)/i;
 const SUCCESS =
@@ -140,10 +169,11 @@ const SUCCESS =
 const ABOUT_NOTIFICATIONS =
   /(?:you may still receive|you will receive|(?:the|but) (?:requested )?delivery)[^.]{0,80}notifications?\b[^.]{0,120}|no further notifications?/gi;
 
-/** The action of a report without fields. By default it is a failure. */
-export function actionInText(subject: string, lines: readonly string[]): ReportedAction {
+/** The action of a report without fields. By default it is a failure; `isRefused`: a reply says so of the recipient. */
+export function actionInText(subject: string, lines: readonly string[], isRefused: boolean): ReportedAction {
   const opening = withoutNames(`${ownSubject(subject)}\n${lines.join(' ').slice(0, 3_000)}`);
   const claims = opening.replace(ABOUT_NOTIFICATIONS, ' ').slice(0, 600);
   if (SUCCESS.test(opening) && !/\bnot\b|fail|error/i.test(claims)) return 'delivered';
-  return DELAY.test(opening) && !GIVEN_UP.test(opening) ? 'delayed' : 'failed';
+  const isDelayed = STILL_TRYING.test(opening) || (!isRefused && DELAY.test(opening));
+  return isDelayed && !GIVEN_UP.test(opening) ? 'delayed' : 'failed';
 }
