@@ -58,7 +58,9 @@ export function decideReport(facts: ReportFacts): ReportDecision {
   if (judged.kind === 'hard' && doubt !== null) {
     return { decision: 'bounce', reason: `${said} (${why}; ${doubt})`, bounce: 'soft', suppress: false, judged };
   }
-  const suppress = judged.kind === 'hard';
+  // A second report may be about another member of a group.
+  const isAboutOther = message.state === 'bounced' && !isSameMailbox(judged.recipient, message.recipient);
+  const suppress = judged.kind === 'hard' && !isAboutOther;
   return { decision: 'bounce', reason: `${said} (${why})`, bounce: judged.kind, suppress, judged };
 }
 
@@ -79,6 +81,10 @@ function recipientOf(recipient: string, all: readonly JudgedRecipient[]): Judged
 
 function addressesOf({ recipient, originalRecipient }: JudgedRecipient): string[] {
   return [recipient, originalRecipient].filter((address) => address !== null);
+}
+
+function isSameMailbox(one: string | null, other: string): boolean {
+  return one !== null && aliasKeyOf(one) === aliasKeyOf(other);
 }
 
 /** One foreign address is no proof of forwarding: servers put the mailbox's internal name in Final-Recipient. */

@@ -69,6 +69,13 @@ t.test('reports', async (t) => {
     { decision: 'bounce', bounce: 'soft', suppress: false, reason: /of unknown cause: .*nothing in it was recognised/ },
     'whatever the rules make of it',
   );
+  const bounced: ReportedMessage = { ...MESSAGE, state: 'bounced' };
+  t.match(
+    decide([said({ recipient: 'JO+tag@x.test' })], bounced),
+    { bounce: 'hard', suppress: true },
+    'a second report',
+  );
+  t.match(decide([said({ recipient: 'other@x.test' })], bounced), { suppress: false }, 'a second one, about another');
   const other = said({ recipient: 'other@x.test', kind: 'block' });
   t.match(decide([other, said()]), { bounce: 'hard' }, 'the recipient of the message, whatever stands first');
   const elsewhere = { recipient: 'jo@home.test', originalRecipient: 'office@x.test' };

@@ -111,6 +111,30 @@ export const inboundCases = {
     t.match(await bench.store.tenants.recentResultsOf(message.tenantId, 10), { messages: 1, hardBounces: 1 });
   },
 
+  'a hard report after a soft bounce suppresses the address, with no second event': async (t: Test, bench: Bench) => {
+    const message = await delivered(bench);
+    const suppress = { suppressionKey: 'a@x.test', mxGroup: 'mx', rule: 'r', platformExpiresAt: null };
+    const report = async (bounce: 'soft' | 'block' | 'hard', of = message) => {
+      const note = bounce === 'hard' ? suppress : null;
+      const action: InboundAction = { do: 'bounce', bounce, suppress: note, event: bench.event('email.bounced') };
+      return bench.recordInbound(await updateFor(bench, of, { effect: 'bounced' }, action));
+    };
+    const listed = () => bench.store.suppressions.listSuppressions(message.tenantId, { after: null, limit: 10 });
+    t.match(await report('soft'), { effect: 'bounced' });
+    t.match(await report('soft'), { effect: 'none', reason: 'the message is bounced already' });
+    t.strictSame(await listed(), []);
+    t.match(await report('hard'), { effect: 'none', reason: /bounced already; its address is suppressed/ });
+    t.match(await listed(), [{ address: 'a@x.test', reason: 'hard_bounce', rule: 'r', messageId: message.id }]);
+    t.equal((await bench.store.events.eventsOfMessage(message.tenantId, message.id)).length, 1);
+    t.match(await bench.store.tenants.recentResultsOf(message.tenantId, 10), { messages: 1, hardBounces: 0 });
+
+    const blocked = await delivered(bench, 'other.test');
+    t.match(await report('block', blocked), { effect: 'bounced' });
+    t.match(await report('hard', blocked), { effect: 'none', reason: 'the message is bounced already' });
+    const page = { after: null, limit: 10 };
+    t.strictSame(await bench.store.suppressions.listSuppressions(blocked.tenantId, page), [], 'only after a soft one');
+  },
+
   'a bounce ends a message that waits after an attempt, and none that was never sent': async (
     t: Test,
     bench: Bench,

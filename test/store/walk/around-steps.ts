@@ -171,8 +171,17 @@ function act(walk: Walk, message: ModelMessage, action: InboundAction, at: numbe
     return true;
   }
   if (action.do !== 'bounce') return false;
+  // Only the address of a message that has bounced softly can still be suppressed, without an effect on the message.
+  if (action.suppress && message.bounce === 'soft') model.suppressHardBounce(message, at, action.suppress);
   if (['bounced', 'failed', 'canceled'].includes(message.state) || message.attempts === 0) return false;
-  const ended = { state: 'bounced', dueAt: null, ambiguous: false, parked: false, finishedAt: at } as const;
+  const ended = {
+    state: 'bounced',
+    bounce: action.bounce,
+    dueAt: null,
+    ambiguous: false,
+    parked: false,
+    finishedAt: at,
+  } as const;
   Object.assign(message, ended);
   if (action.suppress) model.suppressHardBounce(message, at, action.suppress);
   model.addEvent(message, action.event);

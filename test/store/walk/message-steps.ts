@@ -87,7 +87,7 @@ async function accept(walk: Walk): Promise<void> {
         dueAt: begun ? begin.dueAgainAt : (sendAt ?? walk.now),
         parked: false,
       },
-      ...{ ambiguous: false, finishedAt: null, complained: false, recorded: new Set() },
+      ...{ bounce: null, ambiguous: false, finishedAt: null, complained: false, recorded: new Set() },
       opens: { hits: 0, lastEventAt: null },
     });
   }
@@ -210,8 +210,9 @@ function apply(walk: Walk, message: ModelMessage, { transition, event, attempt, 
     Object.assign(message, { state: 'deferred', dueAt: transition.dueAt, ambiguous: transition.ambiguous });
   } else {
     Object.assign(message, { state: transition.to, dueAt: null, ambiguous: false, parked: false, finishedAt: at });
-    if (transition.to === 'bounced' && transition.suppress) {
-      walk.model.suppressHardBounce(message, at, transition.suppress);
+    if (transition.to === 'bounced') {
+      message.bounce = transition.bounce;
+      if (transition.suppress) walk.model.suppressHardBounce(message, at, transition.suppress);
     }
   }
   if (event) walk.model.addEvent(message, event);

@@ -1,5 +1,6 @@
 // What the random walk expects of a store, in plain objects: tenants and what they send, what became of it, what
 // webhooks are told, who is suppressed, and what came in. It knows the contract, and no SQL.
+import type { BounceType } from '../../../src/base/outcome.ts';
 import type { Domain } from '../../../src/store/domains.ts';
 import type { EventType, NewEvent } from '../../../src/store/events.ts';
 import type { HardBounceNote, MessageState } from '../../../src/store/queue.ts';
@@ -15,6 +16,7 @@ export interface ModelMessage {
   lane: number;
   recipient: string;
   state: MessageState;
+  bounce: BounceType | null;
   attempts: number;
   dueAt: number | null;
   expiresAt: number;

@@ -1,5 +1,6 @@
 // Inbound mail: storing, finding, and processing in one transaction with the note of it.
 
+import type { BounceType } from '../../../../base/outcome.ts';
 import type {
   ContentQuota,
   InboundAction,
@@ -235,9 +236,17 @@ function* markComplained(db: Transaction, { messageId, tenantId }: Target, weigh
   return (yield* mark.run(weight, toId(messageId), toId(tenantId))).changes === 1;
 }
 
+interface Ended {
+  state: MessageState;
+  bounce: BounceType | null;
+  attempts: number;
+  domain_id: Buffer | null;
+}
+
 /**
  * A report turns delivered into bounced. A message that waits for a retry after an ambiguous attempt has arrived after
- * all, and ends here, too. Messages that have ended otherwise stay as they are.
+ * all, and ends here, too. Messages that have ended otherwise stay as they are; but when a message has bounced softly, a
+ * hard report may still suppress its address.
  */
 function* bounce(
   db: Transaction,
@@ -248,12 +257,16 @@ function* bounce(
   const tenant = toId(target.tenantId);
   const message = (yield* db
     .sql(
-      `SELECT m.state, m.attempts, s.domain_id FROM messages m LEFT JOIN submissions s ON s.id = m.submission_id
+      `SELECT m.state, m.bounce, m.attempts, s.domain_id FROM messages m LEFT JOIN submissions s ON s.id = m.submission_id
        WHERE m.id = +? AND m.tenant_id = +?`,
     )
-    .get(id, tenant)) as { state: MessageState; attempts: number; domain_id: Buffer | null } | undefined;
+    .get(id, tenant)) as Ended | undefined;
   if (!message) return 'the message is no longer known';
   const { state, attempts, domain_id } = message;
+  if (suppress && state === 'bounced' && message.bounce === 'soft') {
+    yield* suppressHardBounce(db, target, suppress);
+    return 'the message is bounced already; its address is suppressed from now on';
+  }
   if (ENDED_STATES.includes(state)) return `the message is ${state} already`;
   if (attempts === 0) return 'the message was never sent';
   yield* db
