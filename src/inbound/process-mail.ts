@@ -7,7 +7,15 @@ import type { BounceRules } from '../classify/classify-reply.ts';
 import { judgeInboundMail } from '../classify/judge-report.ts';
 import { complainedEvent, delayNoticeEvent, reportedBounceEvent } from '../events/report-events.ts';
 import { MAX_ADDRESS_OCTETS, suppressionKeyOf } from '../protocol/mail/addresses/address.ts';
-import type { Complaint, DeliveryReport, InboundMail, KnownEnvelope } from '../protocol/mail/inbound/inbound-mail.ts';
+import { submittedEvidence } from '../protocol/mail/inbound/auto-reply.ts';
+import type {
+  Complaint,
+  DeliveryReport,
+  HumanMail,
+  InboundMail,
+  KnownEnvelope,
+} from '../protocol/mail/inbound/inbound-mail.ts';
+import { readMail } from '../protocol/mail/inbound/mail-parts.ts';
 import type {
   InboundAction,
   InboundOutcome,
@@ -103,8 +111,10 @@ function readSafely({ mail, messageId, message }: Case, { read }: ProcessKit): I
 function processFinding(found: InboundMail, one: Case, kit: ProcessKit): Promise<ProcessedMail> | ProcessedMail {
   const { messageId } = one;
   switch (found.kind) {
-    case 'report':
-      return processReport(found, one, kit);
+    case 'report': {
+      const written = writtenToRole(one);
+      return written ? processHuman(written, one, kit) : processReport(found, one, kit);
+    }
     case 'complaint':
       return processComplaint(found, one, kit);
     case 'auto_reply': {
@@ -120,6 +130,19 @@ function processFinding(found: InboundMail, one: Case, kit: ProcessKit): Promise
     default:
       return unreachable(found);
   }
+}
+
+/** What its parts are called if a program wrote it. */
+const DECLARED_REPORT = /^multipart\/report$|^message\/(?:(?:global-)?delivery-status|feedback-report)$/;
+
+/** Mail that people write to a role may quote a bounce or attach a mail; null: a program wrote it, or to no role. */
+function writtenToRole({ mail, recipients, messageId }: Case): HumanMail | null {
+  const isToRole = recipients.some((recipient) => recipient.kind === 'role' && recipient.role !== 'fbl');
+  if (!isToRole || messageId !== null || mail.mailFrom === '') return null;
+  const { header, contentType, parts } = readMail(mail.content);
+  const types = [contentType.type, ...parts.map(({ type }) => type)];
+  if (submittedEvidence(header) !== null || types.some((type) => DECLARED_REPORT.test(type))) return null;
+  return { kind: 'human', from: header.text('from'), subject: header.text('subject') };
 }
 
 function processReport(report: DeliveryReport, one: Case, kit: ProcessKit): ProcessedMail {
@@ -192,6 +215,8 @@ async function processComplaint(complaint: Complaint, one: Case, kit: ProcessKit
   const { proof, message, messageId, weight } = await prove({ returnPath: one.messageId, original }, kit);
   const decision = decideComplaint({ feedbackType, proof, message, ofService: isServiceMail(message, kit) });
   const finding = complaintFinding(complaint, proof);
+  const written = message && decision.decision === 'complaint' ? null : writtenToRole(one);
+  if (written) return processHuman(written, one, kit);
   const common = { kind: 'complaint', reason: decision.reason, messageId, finding, digest: digestOf(finding) } as const;
   const tenantId = message?.tenantId ?? null;
   if (!message || decision.decision === 'nothing') {

@@ -1,0 +1,115 @@
+// Mail that people write to postmaster and abuse reaches the operator, also when it quotes a bounce or attaches a mail;
+// what says itself that a program wrote it does not.
+import t from 'tap';
+import { systemClock } from '../../src/base/clock.ts';
+import { loadBounceRules, SHIPPED_RULES } from '../../src/classify/load-rules.ts';
+import { PassOn } from '../../src/inbound/pass-on.ts';
+import { type ProcessKit, processMail } from '../../src/inbound/process-mail.ts';
+import type { RecipientBook } from '../../src/inbound/recipients.ts';
+import { silentLogger } from '../../src/observe/log.ts';
+import { makeReturnPath } from '../../src/protocol/mail/addresses/return-path.ts';
+import { readInboundMail } from '../../src/protocol/mail/inbound/read-inbound-mail.ts';
+import type { WaitingInboundMail } from '../../src/store/inbound.ts';
+
+const ID = '01234567-89ab-7def-8123-456789abcdef';
+const KEY = { id: 'a', key: Buffer.alloc(32, 7) };
+const OPERATOR = 'operator@acme.test';
+const BOOK: RecipientBook = {
+  bouncesDomain: 'bounces.test',
+  ehloName: 'mail.postrider.test',
+  dmarcReportAddress: 'dmarc@bounces.test',
+  tokenKeys: () => KEY.key,
+};
+
+function kit() {
+  const sent: string[] = [];
+  const passOn = new PassOn({
+    operatorAddress: OPERATOR,
+    recipients: BOOK,
+    clock: systemClock,
+    log: silentLogger,
+    async send({ to, subject, text }) {
+      sent.push(`${to} ${subject}\n${text}`);
+      return { kind: 'queued' };
+    },
+  });
+  const take: ProcessKit['passOn'] = (mail, role, about) => passOn.take(mail, { role, ...about });
+  const process = {
+    clock: systemClock,
+    rules: loadBounceRules(SHIPPED_RULES),
+    recipients: BOOK,
+    tokenKeys: BOOK.tokenKeys,
+    read: readInboundMail,
+    doubtOf: () => null,
+    store: { inbound: { findReported: async () => null } },
+    passOn: take,
+  } as unknown as ProcessKit;
+  return { sent, process };
+}
+
+function waiting(content: string, change: Partial<WaitingInboundMail> = {}): WaitingInboundMail {
+  return {
+    ...{ seq: 1, slot: 1, tries: 0, id: ID, receivedAt: 1, remoteIp: '192.0.2.1', ehloName: 'x', tls: null },
+    mailFrom: 'bob@people.test',
+    recipients: ['abuse@bounces.test'],
+    content: Buffer.from(content),
+    ...change,
+  };
+}
+
+const ORIGINAL = 'From: App <app@acme.test>\nTo: ann@rcpt.test\nMessage-ID: <1@acme.test>\nSubject: Hi\n\nHello\n';
+const parts = (type: string, text: string, more = '') =>
+  `From: Bob <bob@people.test>\nSubject: Undelivered mail\nContent-Type: ${type}; boundary=b\n\n--b\n\n${text}\n${more}--b\nContent-Type: message/rfc822\n\n${ORIGINAL}--b--\n`;
+const BOUNCE = '<ann@rcpt.test>: 550 5.1.1 Message could not be delivered, user unknown';
+
+const BY_PEOPLE: [name: string, mail: string][] = [
+  [
+    'a quoted bounce',
+    `From: bob@people.test\nSubject: Undelivered mail, again\n\nWhy does this happen?\n\n${BOUNCE}\n`,
+  ],
+  ['an attached mail', parts('multipart/mixed', `What is this?\n\n${BOUNCE}`)],
+  ['a complaint that proves nothing', parts('multipart/mixed', 'Complaint about message from 192.0.2.7. Please stop.')],
+];
+
+t.test('what people write is passed on', async (t) => {
+  for (const [name, mail] of BY_PEOPLE) {
+    t.match(readInboundMail(Buffer.from(mail)), { kind: /report|complaint/ }, `${name}, as its words alone tell`);
+    for (const [to, role] of [
+      ['abuse@bounces.test', 'abuse'],
+      ['postmaster@mail.postrider.test', 'postmaster'],
+    ] as const) {
+      const { sent, process } = kit();
+      const outcome = await processMail(waiting(mail, { recipients: [to] }), process, true);
+      t.match(outcome, { update: { verdict: { kind: 'human', effect: 'forwarded' }, action: null } }, `${name}, ${to}`);
+      t.match(sent, [RegExp(`^${OPERATOR} \\[${role}\\] .*Undelivered mail`)], `${name}, ${to}`);
+    }
+  }
+});
+
+t.test('what programs write is not', async (t) => {
+  const status =
+    'Reporting-MTA: dns; mx.test\n\nFinal-Recipient: rfc822; ann@rcpt.test\nAction: failed\nStatus: 5.1.1\n';
+  const report = (type: string, text: string) => `--b\nContent-Type: message/${type}\n\n${text}\n`;
+  const [, attached] = BY_PEOPLE[1]!;
+  const [, complaint] = BY_PEOPLE[2]!;
+  const cases: [name: string, kind: string, mail: WaitingInboundMail][] = [
+    ['without a sender', 'report', waiting(attached, { mailFrom: '' })],
+    ['a complaint without a sender', 'complaint', waiting(complaint, { mailFrom: '' })],
+    ['Auto-Submitted', 'report', waiting(`Auto-Submitted: auto-generated\n${attached}`)],
+    ['to fbl', 'complaint', waiting(complaint, { recipients: ['fbl@bounces.test'] })],
+    ['to a return path', 'report', waiting(attached, { recipients: [`${makeReturnPath(ID, KEY)}@bounces.test`] })],
+    [
+      'to a return path, too',
+      'report',
+      waiting(attached, { recipients: ['abuse@bounces.test', `${makeReturnPath(ID, KEY)}@bounces.test`] }),
+    ],
+    ['a typed report', 'report', waiting(parts('multipart/report; report-type=delivery-status', BOUNCE))],
+    ['fields of a report', 'report', waiting(parts('multipart/mixed', BOUNCE, report('delivery-status', status)))],
+    ['ARF', 'complaint', waiting(parts('multipart/mixed', 'x', report('feedback-report', 'Feedback-Type: abuse\n')))],
+  ];
+  for (const [name, kind, mail] of cases) {
+    const { sent, process } = kit();
+    t.match(await processMail(mail, process, true), { update: { verdict: { kind, effect: 'none' } } }, name);
+    t.strictSame(sent, [], name);
+  }
+});
