@@ -3,6 +3,7 @@
 import type { BounceType } from '../base/outcome.ts';
 import type { JudgedRecipient } from '../classify/judge-report.ts';
 import { aliasKeyOf } from '../protocol/mail/addresses/address.ts';
+import type { Expansion } from '../protocol/mail/inbound/inbound-mail.ts';
 import type { ReportedMessage } from '../store/inbound.ts';
 import { ENDED_STATES } from '../store/queue.ts';
 
@@ -28,6 +29,8 @@ export interface ReportFacts {
   message: ReportedMessage | null;
   cameToReturnPath: boolean;
   recipients: readonly JudgedRecipient[];
+  /** What the report says of them. */
+  expansions: readonly Expansion[];
   /** False: only its return path and empty sender show that it is a report. */
   isRecognised: boolean;
   /** Why this receiver's hard bounces are doubted; null: they are trusted. */
@@ -50,7 +53,10 @@ export function decideReport(facts: ReportFacts): ReportDecision {
   if (judged.action === 'delayed') return { decision: 'delay_notice', reason: `${said} (${why})`, judged };
   if (!facts.isRecognised)
     return { decision: 'bounce', reason: `${said} (${why})`, bounce: 'soft', suppress: false, judged };
-  const forwardedTo = forwardingTarget(judged, message.recipient) ?? deadMember(judged, message.recipient, recipients);
+  const forwardedTo =
+    forwardingTarget(judged, message.recipient) ??
+    expandedTo(judged, message.recipient, facts.expansions) ??
+    deadMember(judged, message.recipient, recipients);
   if (forwardedTo !== null) {
     const reason = `a copy that was forwarded to ${forwardedTo} could not be delivered: ${said} (${why})`;
     return { decision: 'bounce', reason, bounce: 'soft', suppress: false, judged, forwardedTo };
@@ -92,6 +98,14 @@ function forwardingTarget(judged: JudgedRecipient, recipient: string): string | 
   const addresses = addressesOf(judged);
   if (addresses.length < 2 || addresses.some((address) => aliasKeyOf(address) === aliasKeyOf(recipient))) return null;
   return judged.recipient;
+}
+
+/** The report's own words for it, whatever its fields name. */
+function expandedTo(judged: JudgedRecipient, recipient: string, expansions: readonly Expansion[]): string | null {
+  const target = judged.recipient;
+  if (target === null || isSameMailbox(target, recipient)) return null;
+  const isTarget = expansions.some(({ from, to }) => isSameMailbox(from, recipient) && isSameMailbox(to, target));
+  return isTarget ? target : null;
 }
 
 /** The message has one recipient, so a report about several other addresses is about the members of a group. */

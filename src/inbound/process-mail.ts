@@ -152,6 +152,7 @@ function processReport(report: DeliveryReport, one: Case, kit: ProcessKit): Proc
     message: message && !one.mayDefer && message.state === 'sending' ? { ...message, state: 'deferred' } : message,
     cameToReturnPath: messageId !== null,
     recipients,
+    expansions: report.expansions,
     isRecognised: report.unrecognised === undefined,
     doubt: kit.doubtOf(message?.mxGroup ?? null),
   });

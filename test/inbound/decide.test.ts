@@ -2,7 +2,7 @@
 import t from 'tap';
 import type { JudgedRecipient } from '../../src/classify/judge-report.ts';
 import { decideComplaint } from '../../src/inbound/decide-complaint.ts';
-import { decideReport } from '../../src/inbound/decide-report.ts';
+import { decideReport, type ReportFacts } from '../../src/inbound/decide-report.ts';
 import { bareLineEndAt, lineAt } from '../../src/smtp-listener/line-ends.ts';
 import type { ReportedMessage } from '../../src/store/inbound.ts';
 
@@ -44,7 +44,8 @@ t.test('reports', async (t) => {
     recipients: JudgedRecipient[],
     message: ReportedMessage | null = MESSAGE,
     doubt: string | null = null,
-  ) => decideReport({ message, cameToReturnPath: true, recipients, isRecognised: true, doubt });
+    expansions: ReportFacts['expansions'] = [],
+  ) => decideReport({ message, cameToReturnPath: true, recipients, expansions, isRecognised: true, doubt });
   t.match(decide([said()]), {
     decision: 'bounce',
     bounce: 'hard',
@@ -62,7 +63,7 @@ t.test('reports', async (t) => {
   t.match(decide([said()], { ...MESSAGE, state: 'sending' }), { decision: 'later' });
   t.match(decide([said()], null), { decision: 'nothing', reason: /no longer stored/ });
   t.match(decide([]), { decision: 'nothing' });
-  const facts = { message: MESSAGE, recipients: [said()], isRecognised: true, doubt: null };
+  const facts = { message: MESSAGE, recipients: [said()], expansions: [], isRecognised: true, doubt: null };
   t.match(decideReport({ ...facts, cameToReturnPath: false }), { decision: 'nothing' });
   t.match(
     decideReport({ ...facts, cameToReturnPath: true, isRecognised: false }),
@@ -120,6 +121,23 @@ t.test('reports', async (t) => {
   ]) {
     t.match(decide(alone), { bounce: 'hard', suppress: true, forwardedTo: undefined }, 'no group');
   }
+  const expansions = [{ from: 'JO@x.test', to: 'Former@x.test' }];
+  for (const originalRecipient of ['jo@x.test', null]) {
+    const expanded = [{ ...former, originalRecipient }];
+    t.match(
+      decide(expanded, MESSAGE, null, expansions),
+      { bounce: 'soft', suppress: false, forwardedTo: 'former@x.test', reason: /forwarded to former@x.test/ },
+      'the report says that ours was expanded to it',
+    );
+    for (const others of [[], [{ ...expansions[0]!, from: 'z@x.test' }], [{ ...expansions[0]!, to: 'z@x.test' }]]) {
+      t.match(decide(expanded, MESSAGE, null, others), { bounce: 'hard', forwardedTo: undefined }, 'it does not');
+    }
+  }
+  t.match(
+    decide([said()], MESSAGE, null, [{ from: 'jo@x.test', to: 'jo+tag@x.test' }]),
+    { bounce: 'hard', suppress: true, forwardedTo: undefined },
+    'expanded to itself',
+  );
   const good = said({ recipient: 'z@x.test', kind: 'delivered_notice', action: 'expanded' });
   t.match(decide([good, other]), { bounce: 'block' }, 'else the first that failed');
 });

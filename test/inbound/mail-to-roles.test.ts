@@ -2,24 +2,14 @@
 // what says itself that a program wrote it does not.
 import t from 'tap';
 import { systemClock } from '../../src/base/clock.ts';
-import { loadBounceRules, SHIPPED_RULES } from '../../src/classify/load-rules.ts';
 import { PassOn } from '../../src/inbound/pass-on.ts';
 import { type ProcessKit, processMail } from '../../src/inbound/process-mail.ts';
-import type { RecipientBook } from '../../src/inbound/recipients.ts';
 import { silentLogger } from '../../src/observe/log.ts';
-import { makeReturnPath } from '../../src/protocol/mail/addresses/return-path.ts';
 import { readInboundMail } from '../../src/protocol/mail/inbound/read-inbound-mail.ts';
 import type { WaitingInboundMail } from '../../src/store/inbound.ts';
+import { BOOK, processKit, RETURN_PATH, waitingMail } from './process-kit.ts';
 
-const ID = '01234567-89ab-7def-8123-456789abcdef';
-const KEY = { id: 'a', key: Buffer.alloc(32, 7) };
 const OPERATOR = 'operator@acme.test';
-const BOOK: RecipientBook = {
-  bouncesDomain: 'bounces.test',
-  ehloName: 'mail.postrider.test',
-  dmarcReportAddress: 'dmarc@bounces.test',
-  tokenKeys: () => KEY.key,
-};
 
 function kit() {
   const sent: string[] = [];
@@ -34,27 +24,11 @@ function kit() {
     },
   });
   const take: ProcessKit['passOn'] = (mail, role, about) => passOn.take(mail, { role, ...about });
-  const process = {
-    clock: systemClock,
-    rules: loadBounceRules(SHIPPED_RULES),
-    recipients: BOOK,
-    tokenKeys: BOOK.tokenKeys,
-    read: readInboundMail,
-    doubtOf: () => null,
-    store: { inbound: { findReported: async () => null } },
-    passOn: take,
-  } as unknown as ProcessKit;
-  return { sent, process };
+  return { sent, process: processKit(null, { passOn: take }) };
 }
 
-function waiting(content: string, change: Partial<WaitingInboundMail> = {}): WaitingInboundMail {
-  return {
-    ...{ seq: 1, slot: 1, tries: 0, id: ID, receivedAt: 1, remoteIp: '192.0.2.1', ehloName: 'x', tls: null },
-    mailFrom: 'bob@people.test',
-    recipients: ['abuse@bounces.test'],
-    content: Buffer.from(content),
-    ...change,
-  };
+function written(content: string, change: Partial<WaitingInboundMail> = {}): WaitingInboundMail {
+  return waitingMail(content, { mailFrom: 'bob@people.test', recipients: ['abuse@bounces.test'], ...change });
 }
 
 const ORIGINAL = 'From: App <app@acme.test>\nTo: ann@rcpt.test\nMessage-ID: <1@acme.test>\nSubject: Hi\n\nHello\n';
@@ -79,7 +53,7 @@ t.test('what people write is passed on', async (t) => {
       ['postmaster@mail.postrider.test', 'postmaster'],
     ] as const) {
       const { sent, process } = kit();
-      const outcome = await processMail(waiting(mail, { recipients: [to] }), process, true);
+      const outcome = await processMail(written(mail, { recipients: [to] }), process, true);
       t.match(outcome, { update: { verdict: { kind: 'human', effect: 'forwarded' }, action: null } }, `${name}, ${to}`);
       t.match(sent, [RegExp(`^${OPERATOR} \\[${role}\\] .*Undelivered mail`)], `${name}, ${to}`);
     }
@@ -93,19 +67,15 @@ t.test('what programs write is not', async (t) => {
   const [, attached] = BY_PEOPLE[1]!;
   const [, complaint] = BY_PEOPLE[2]!;
   const cases: [name: string, kind: string, mail: WaitingInboundMail][] = [
-    ['without a sender', 'report', waiting(attached, { mailFrom: '' })],
-    ['a complaint without a sender', 'complaint', waiting(complaint, { mailFrom: '' })],
-    ['Auto-Submitted', 'report', waiting(`Auto-Submitted: auto-generated\n${attached}`)],
-    ['to fbl', 'complaint', waiting(complaint, { recipients: ['fbl@bounces.test'] })],
-    ['to a return path', 'report', waiting(attached, { recipients: [`${makeReturnPath(ID, KEY)}@bounces.test`] })],
-    [
-      'to a return path, too',
-      'report',
-      waiting(attached, { recipients: ['abuse@bounces.test', `${makeReturnPath(ID, KEY)}@bounces.test`] }),
-    ],
-    ['a typed report', 'report', waiting(parts('multipart/report; report-type=delivery-status', BOUNCE))],
-    ['fields of a report', 'report', waiting(parts('multipart/mixed', BOUNCE, report('delivery-status', status)))],
-    ['ARF', 'complaint', waiting(parts('multipart/mixed', 'x', report('feedback-report', 'Feedback-Type: abuse\n')))],
+    ['without a sender', 'report', written(attached, { mailFrom: '' })],
+    ['a complaint without a sender', 'complaint', written(complaint, { mailFrom: '' })],
+    ['Auto-Submitted', 'report', written(`Auto-Submitted: auto-generated\n${attached}`)],
+    ['to fbl', 'complaint', written(complaint, { recipients: ['fbl@bounces.test'] })],
+    ['to a return path', 'report', written(attached, { recipients: [RETURN_PATH] })],
+    ['to a return path, too', 'report', written(attached, { recipients: ['abuse@bounces.test', RETURN_PATH] })],
+    ['a typed report', 'report', written(parts('multipart/report; report-type=delivery-status', BOUNCE))],
+    ['fields of a report', 'report', written(parts('multipart/mixed', BOUNCE, report('delivery-status', status)))],
+    ['ARF', 'complaint', written(parts('multipart/mixed', 'x', report('feedback-report', 'Feedback-Type: abuse\n')))],
   ];
   for (const [name, kind, mail] of cases) {
     const { sent, process } = kit();

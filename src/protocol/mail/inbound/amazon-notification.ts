@@ -17,7 +17,7 @@ export function readAmazonNotification(text: string): InboundMail | null {
   if (type === 'complaint') return complaintOf(facts);
   const recipients = type === 'bounce' ? bounced(facts) : type === 'delivery' ? delivered(facts) : [];
   if (recipients.length === 0) return null;
-  return { kind: 'report', recipients, reportingMta: mtaOf(facts.reportingMTA), original: null };
+  return { kind: 'report', recipients, reportingMta: mtaOf(facts.reportingMTA), original: null, expansions: [] };
 }
 
 /** The JSON object at the beginning, ignoring anything after it. */

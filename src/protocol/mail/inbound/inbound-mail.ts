@@ -33,6 +33,12 @@ export interface ReportedRecipient {
   remoteMta: string | null;
 }
 
+/** A recipient was replaced by another one: by an alias, a mailing list or a group. */
+export interface Expansion {
+  from: string;
+  to: string;
+}
+
 export interface DeliveryReport {
   kind: 'report';
   /** At least one; in the order of the report. */
@@ -40,6 +46,8 @@ export interface DeliveryReport {
   /** The server that wrote the report. */
   reportingMta: string | null;
   original: OriginalMessage | null;
+  /** What its text says of them. */
+  expansions: readonly Expansion[];
   /** Present if only its delivery path shows that it is a report, and its content does not say about what. */
   unrecognised?: { from: string; subject: string };
 }

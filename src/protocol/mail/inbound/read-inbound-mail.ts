@@ -5,6 +5,7 @@ import { addressesIn, sameAddress } from './addresses-in-text.ts';
 import { readAmazonNotification } from './amazon-notification.ts';
 import { autoReplyEvidence, replyEvidence, submittedEvidence } from './auto-reply.ts';
 import { type DeliveryStatus, readDeliveryStatus, STATUS_PARTS } from './delivery-status.ts';
+import { expansionsIn } from './expansions-in-text.ts';
 import { readComplaint } from './feedback-report.ts';
 import type { Header } from './header-block.ts';
 import type { DeliveryReport, InboundMail, KnownEnvelope, ReportedRecipient } from './inbound-mail.ts';
@@ -83,6 +84,7 @@ function readAnswerOfProgram(mail: ReadMail, divided: ReportText, recipient: str
     recipients: [{ address: recipient, action, ...nothing }],
     reportingMta: null,
     original: originalIn(mail.parts, divided.original),
+    expansions: [],
     unrecognised,
   };
 }
@@ -142,7 +144,8 @@ function readReport(mail: ReadMail, divided: ReportText, known: Reception): Deli
   const recipients = status
     ? withTexts(status, divided, found)
     : fromText(mail, divided, { found, original: original?.to ?? [], recipient });
-  return { kind: 'report', recipients, reportingMta: status?.reportingMta ?? null, original };
+  const reportingMta = status?.reportingMta ?? null;
+  return { kind: 'report', recipients, reportingMta, original, expansions: expansionsIn(divided.lines) };
 }
 
 const FIELDS_IN_TEXT = /^(?:final-recipient|original-recipient)[ \t]*:/im;

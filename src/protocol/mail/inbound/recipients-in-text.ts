@@ -51,7 +51,7 @@ const RECIPIENT_LINES: readonly RegExp[] = [
 
 /** Whatever words follow, the line is about the address at its beginning. */
 const REASON_BEHIND =
-  /^\s*[<"']?[^\s]{1,200}@[^\s:]{1,255}[>"']?(?::|\s+\(?(?:error|fail(?:ed|ure)?|invalid|unknown|reason|[45]\d\d)\b)/i;
+  /^\s*[<"']?[^\s]{1,200}@[^\s:]{1,255}[>"']?(?::|\s+\(?(?:error|fail(?:ed|ure)?|invalid|unknown|reason|[45]\d\d|(?:ultimately )?generated from)\b)/i;
 
 /** A label followed by an address, all on one line. */
 const LABELS = [
