@@ -10,6 +10,7 @@ import { NODE_LEASE_MS, type NodeNote, type NodeView, type Owner, type SlotView 
 import type { Ownership } from '../store/ownership.ts';
 import type { StoreVerbs } from '../store/store.ts';
 import { ClockWatch, compareClocks } from './compared-clocks.ts';
+import { isAlive, MARGIN_MS, type Share, shareOf } from './slot-share.ts';
 
 export interface SlotKeeperKit {
   store: StoreVerbs<{
@@ -39,11 +40,7 @@ export interface SlotKeeperKit {
 }
 
 const RENEW_MS = 3 * SECOND_MS;
-/** This much earlier its owner stops, and this much later another one takes over. */
-const MARGIN_MS = 2 * SECOND_MS;
-/** More than one, so that those of a dead node are shared out among the others. */
-const SLOTS_PER_NODE = 8;
-/** What is still on its way in a slot after that long is left to its next owner's recovery. */
+/** What is still on its way in a slot after that long is broken off, and left to its next owner's recovery. */
 const LONGEST_HANDOVER_MS = 60 * SECOND_MS;
 
 /** Of a node that has stopped: nobody waits for it. */
@@ -229,64 +226,34 @@ export class SlotKeeper {
 
   async #handOver(at: number): Promise<void> {
     const { store, ownership, log, monotonicMs } = this.#kit;
+    const stuck: Owner[] = [];
     for (const [slot, since] of this.#leaving) {
       // Beside a long transaction a look can take seconds, and the leases of the other slots must be renewed meanwhile.
-      if (monotonicMs() - at >= MARGIN_MS) return;
+      if (monotonicMs() - at >= MARGIN_MS) break;
       const owner = this.#held.get(slot)!;
-      if (at - since >= LONGEST_HANDOVER_MS) await store.owners.letGoOfSlots([owner]);
       // Reading alone disturbs nobody; but what was sent before `leave`, a claim or an accept, may come behind it.
-      else if (!(await store.owners.isSlotIdle(slot)) || !(await store.owners.letGoOfIdleSlot(owner))) continue;
-      ownership.handOver(slot);
-      this.#held.delete(slot);
-      this.#leaving.delete(slot);
-      log.info({ slot }, 'slot handed over');
+      const isIdle = (await store.owners.isSlotIdle(slot)) && (await store.owners.letGoOfIdleSlot(owner));
+      if (isIdle) this.#noteHandedOver(slot);
+      else if (at - since >= LONGEST_HANDOVER_MS) stuck.push(owner);
     }
+    if (stuck.length === 0) return;
+    const slots = stuck.map(({ slot }) => slot);
+    const why = 'work in these slots did not end within a minute: it is broken off, and their next owner does it again';
+    log.warn({ slots }, why);
+    // Before that owner can begin: nothing that it does again may end here.
+    ownership.lose(slots);
+    await store.owners.letGoOfSlots(stuck);
+    for (const slot of slots) this.#noteHandedOver(slot);
+  }
+
+  #noteHandedOver(slot: number): void {
+    this.#kit.ownership.handOver(slot);
+    this.#held.delete(slot);
+    this.#leaving.delete(slot);
+    this.#kit.log.info({ slot }, 'slot handed over');
   }
 }
 
 export function nameTaken(node: string): string {
   return `another daemon on the same database is called ${node} as well: give each its own store.node`;
-}
-
-interface Share {
-  /** How many it should take, and how many of them may be made. */
-  wanted: number;
-  newSlots: number;
-  /** How many it should hand over. */
-  tooMany: number;
-  /** It is drained, and the only ones that live are. */
-  standsIn: boolean;
-}
-
-/** All nodes that live should hold as many slots as each other; one that is drained none, as long as another one lives. */
-function shareOf(of: {
-  node: string;
-  held: ReadonlyMap<number, Owner>;
-  /** Of those that it holds, how many it hands over already. */
-  leaving: number;
-  slots: readonly SlotView[];
-  nodes: readonly NodeView[];
-  now: number;
-}): Share {
-  const { node, held, leaving, slots, nodes, now } = of;
-  const staying = held.size - leaving;
-  const alive = nodes.filter((one) => isAlive(one, node, now));
-  const undrained = alive.filter((one) => !one.isDraining);
-  const standsIn = undrained.length === 0;
-  const living = standsIn ? alive : undrained;
-  if (!living.some((one) => one.node === node)) return { wanted: 0, newSlots: 0, tooMany: staying, standsIn };
-  const newSlots = Math.max(0, SLOTS_PER_NODE * living.length - slots.length);
-  const fair = Math.ceil((slots.length + newSlots) / living.length);
-  const isFree = (slot: SlotView) => !held.has(slot.slot) && (slot.node === node || isOver(slot, now));
-  const toHave = slots.filter(isFree).length + newSlots;
-  const toTake = Math.max(0, Math.min(fair - staying, toHave));
-  return { wanted: toTake, newSlots, tooMany: Math.max(0, staying - fair), standsIn };
-}
-
-function isAlive(one: NodeView, self: string, now: number): boolean {
-  return one.node === self || one.seenAt > now - NODE_LEASE_MS;
-}
-
-function isOver({ leaseUntil }: SlotView, now: number): boolean {
-  return leaseUntil !== null && leaseUntil <= now - MARGIN_MS;
 }

@@ -82,14 +82,14 @@ export class Ownership {
     }
   }
 
-  /** Another node may have it from now on. */
+  /** Another node may have it from now on; nothing is on its way there. */
   handOver(slot: number): void {
     this.#leaving.delete(slot);
   }
 
+  /** Those that were being handed over count: what was on its way there must not end either. */
   lose(slots: readonly number[]): void {
-    for (const slot of slots) this.#leaving.delete(slot);
-    const lost = slots.filter((slot) => this.#owners.delete(slot));
+    const lost = slots.filter((slot) => this.#owners.delete(slot) || this.#leaving.delete(slot));
     if (lost.length > 0) this.lease?.noteLoss();
     if (lost.length > 0) for (const listener of this.#listeners) listener.lost?.(lost);
   }

@@ -221,10 +221,17 @@ t.test('a slot is not called taken when the answer to its handover was lost', as
   t.equal(b.ownership.of(slot)?.epoch, 3);
 });
 
-t.test('what does not end is left to the next owner after a minute', async (t) => {
+t.test('what does not end within a minute is broken off, and left to the next owner', async (t) => {
   const cluster = new Cluster(t);
   const a = await cluster.node('a');
   await (await mailIn(cluster, a, 1)).claim();
+  const mayEnd = a.ownership.lease!.begin();
+  const { letGoOfSlots } = a.owners;
+  const couldEnd: boolean[] = [];
+  a.owners.letGoOfSlots = async (owners) => {
+    couldEnd.push(mayEnd());
+    await letGoOfSlots(owners);
+  };
   const b = await cluster.node('b');
   await a.store.owners.drainNode('a', true);
   for (let waited = 0; waited < 60_000; waited += 3000, cluster.clock.now += 3000) {
@@ -232,8 +239,27 @@ t.test('what does not end is left to the next owner after a minute', async (t) =
     await a.tick();
   }
   t.match((await a.store.owners.listSlots())[0], { node: 'a', leaseUntil: cluster.clock.now - 3000 + NODE_LEASE_MS });
+  t.strictSame([mayEnd(), a.heard], [true, [`gained ${numbers(1, 8)}`]]);
   await a.tick();
   t.match((await a.store.owners.listSlots())[0], { leaseUntil: 0 });
+  t.strictSame(couldEnd, [false], 'before another node can take it');
+  t.strictSame(a.heard, [`gained ${numbers(1, 8)}`, 'lost 1']);
+  t.match(a.logged.slice(-2), [/^warn: work in these slots did not end within a minute/, 'info: slot handed over']);
+});
+
+t.test('what is on its way in a slot that is being handed over is broken off when another node takes it', async (t) => {
+  const cluster = new Cluster(t);
+  const a = await cluster.node('a');
+  await (await mailIn(cluster, a, 1)).claim();
+  const mayEnd = a.ownership.lease!.begin();
+  const b = await cluster.node('b');
+  await a.store.owners.drainNode('a', true);
+  await a.tick();
+  cluster.clock.now += TAKEOVER_MS;
+  await b.tick();
+  t.equal(b.ownership.of(1)?.epoch, 2);
+  await a.tick();
+  t.strictSame([mayEnd(), a.heard], [false, [`gained ${numbers(1, 8)}`, 'lost 1']]);
 });
 
 t.test('a node that is drained sends when no other one is left', async (t) => {

@@ -11,7 +11,7 @@ import { namesMxHost } from '../../protocol/dns/published/mta-sts.ts';
 import { parseDomain } from '../../protocol/mail/addresses/domain.ts';
 import type { TlsMode } from '../../protocol/smtp/introduction.ts';
 import { replyLine } from '../../protocol/smtp/reply.ts';
-import type { SmtpSession } from '../../protocol/smtp/session.ts';
+import type { OutgoingMessage, SmtpSession } from '../../protocol/smtp/session.ts';
 import type { TlsPolicy } from '../../store/transport-security.ts';
 import {
   type Connected,
@@ -39,8 +39,8 @@ export interface MailConnectionKit {
   onHostNote(note: HostNote): void;
 }
 
-/** A prepared message, and what its domain demands of the connection. */
-export type Sendable = Ready & { policy: FoundPolicy };
+/** A prepared message, what its domain demands of the connection, and whether its final dot may be sent. */
+export type Sendable = Ready & { policy: FoundPolicy; mayEnd?: (() => boolean) | undefined };
 
 type FoundPolicy = { kind: 'known'; policy: TlsPolicy | null } | { kind: 'unknown'; reason: string };
 
@@ -204,12 +204,15 @@ const NOT_RE_ENCODED =
   'and a part of the message that needs it is signed, encrypted or too large to be encoded in another way';
 
 /** RFC 6152 section 3: what this server accepts of the message. */
-async function leavingTo({ session }: Open, message: Ready): Promise<{ leaving: Ready; isReEncoded: boolean }> {
-  const { needs, inSevenBits } = message;
+async function leavingTo(
+  { session }: Open,
+  message: Sendable,
+): Promise<{ leaving: OutgoingMessage; isReEncoded: boolean }> {
+  const { needs, inSevenBits, mayEnd } = message;
   if (!inSevenBits || !needs.eightBit || session.capabilities.eightBitMime) {
     return { leaving: message, isReEncoded: false };
   }
-  return { leaving: await inSevenBits(), isReEncoded: true };
+  return { leaving: { ...(await inSevenBits()), mayEnd }, isReEncoded: true };
 }
 
 function allows(policy: TlsPolicy | null, open: Open): boolean {

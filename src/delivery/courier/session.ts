@@ -13,6 +13,8 @@ export interface CourierTask extends MailConnectionKit {
   now(): number;
   /** Null: nobody asks for the times of stages. */
   stages: StageTimes | null;
+  /** Called for each batch; the answer says before each final dot whether its messages may still be sent. */
+  fence?(): (() => boolean) | undefined;
 }
 
 export async function runCourierSession(task: CourierTask): Promise<void> {
@@ -89,11 +91,14 @@ type Begun = Sendable | Exclude<Prepared, { kind: 'ready' }>;
 class Preparations {
   readonly #task: CourierTask;
   readonly #batch: Batch;
+  /** One for all of them, also for what is announced: a batch is from one moment, and so are its claims. */
+  readonly #mayEnd: Sendable['mayEnd'];
   readonly #begun = new Map<number, { prepared: Promise<Begun>; ready: Sendable | null }>();
 
   constructor(task: CourierTask, batch: Batch) {
     this.#task = task;
     this.#batch = batch;
+    this.#mayEnd = task.fence?.();
   }
 
   begin(index: number): void {
@@ -128,6 +133,7 @@ class Preparations {
 
   async #prepare(index: number): Promise<Begun> {
     const prepared = await this.#task.prepare(this.#batch, index);
-    return prepared.kind === 'ready' ? withPolicy(prepared, this.#task.security) : prepared;
+    if (prepared.kind !== 'ready') return prepared;
+    return Object.assign(await withPolicy(prepared, this.#task.security), { mayEnd: this.#mayEnd });
   }
 }

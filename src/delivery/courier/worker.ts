@@ -86,7 +86,6 @@ const connectorFrom = ({ source, skipped }: SessionPlan, { dial }: Activity, sta
       timeouts,
       dial,
       ...(stages && { onStage: stages.note }),
-      ...(lease && { fence: () => lease.begin() }),
     }),
 });
 
@@ -129,6 +128,7 @@ async function run(session: number, plan: SessionPlan): Promise<void> {
         announcements,
         now: systemClock.now,
         stages,
+        fence: () => lease?.begin(),
       },
       signal: inbox.signal,
       usualTls: settings.tls,

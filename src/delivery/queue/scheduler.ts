@@ -123,7 +123,7 @@ export class Scheduler {
     });
     this.#kit.ownership.listen({
       gained: () => void this.reconcile(),
-      // What is on the wire ends; the rest is given back, and another owner's by then.
+      // What is on the wire is broken off before its final dot (LeaseEnd); the rest is given back, and another owner's by then.
       lost: () => {
         for (const group of this.#groups.values()) group.halt();
       },

@@ -31,8 +31,6 @@ export interface SessionOptions {
   signal?: AbortSignal;
   /** Called when a stage is over, of the introduction or of a message. */
   onStage?(stage: SmtpStage): void;
-  /** Called when a message begins: whether it may still be sent is asked before its final dot. */
-  fence?(): () => boolean;
 }
 
 export type OpenResult =
@@ -58,6 +56,8 @@ export interface OutgoingMessage {
   pieces?: MessagePieces;
   needs: { smtputf8: boolean; eightBit: boolean };
   signal?: AbortSignal;
+  /** Asked before the final dot. False: it is not sent, and the connection is closed. */
+  mayEnd?: (() => boolean) | undefined;
 }
 
 /** Returns the next message, if it is known already. */
@@ -80,7 +80,7 @@ export async function openSession(options: SessionOptions): Promise<OpenResult> 
   const startedAt = clock.now();
   const timeouts = { ...DEFAULT_TIMEOUTS, ...options.timeouts };
   const { localAddress, secureContext } = options;
-  const [onStage, fence] = [options.onStage?.bind(options), options.fence?.bind(options)];
+  const onStage = options.onStage?.bind(options);
   const plan = { ...options, localAddress, secureContext, signal, dial, timeouts, onStage };
 
   let result = await introduce(plan);
@@ -100,7 +100,7 @@ export async function openSession(options: SessionOptions): Promise<OpenResult> 
   }
   return {
     kind: 'open',
-    session: new SmtpSession(result, { connection, timeouts, tlsFailure, tlsBroken, onStage, fence }),
+    session: new SmtpSession(result, { connection, timeouts, tlsFailure, tlsBroken, onStage }),
   };
 }
 
@@ -118,7 +118,6 @@ export class SmtpSession {
   readonly #connection: Connection;
   readonly #timeouts: SmtpTimeouts;
   readonly #onStage: SessionContext['onStage'];
-  readonly #fence: SessionContext['fence'];
   #busy = false;
   #closing = false;
   /** After a rejection the server may still have an open transaction. */
@@ -136,7 +135,6 @@ export class SmtpSession {
     this.#connection = context.connection;
     this.#timeouts = context.timeouts;
     this.#onStage = context.onStage;
-    this.#fence = context.fence;
   }
 
   /** Whether another message may be sent: false as soon as the server left or sent an unsolicited reply. */
@@ -160,7 +158,7 @@ export class SmtpSession {
    * announced after this one, if the server supports it, and must be sent next.
    */
   async send(outgoing: OutgoingMessage, next: NextMessage = () => null): Promise<SendResult> {
-    const { message, tail, pieces, signal } = outgoing;
+    const { message, tail, pieces, signal, mayEnd } = outgoing;
     const envelope = envelopeOf(outgoing);
     assertSafe(envelope);
     if (this.#busy) throw new Fault('the session is busy with another message');
@@ -189,7 +187,7 @@ export class SmtpSession {
       reset: this.#needsReset && !announced,
       following: () => this.#announce(next()),
       onStage: this.#onStage,
-      mayEnd: this.#fence?.(),
+      mayEnd,
     };
     const verdict = await runTransaction(this.#wire, transaction).finally(() => {
       leave();
@@ -261,7 +259,6 @@ interface SessionContext {
   tlsFailure: string | null;
   tlsBroken: boolean;
   onStage: ((stage: SmtpStage) => void) | undefined;
-  fence: (() => () => boolean) | undefined;
 }
 
 interface Moment {

@@ -210,7 +210,7 @@ function refused(wire: Wire, stage: SmtpStage, reply: Reply): Verdict {
   return { kind: 'refused', stage, reply };
 }
 
-const FENCED_OFF = 'it was broken off: this daemon was silent for too long, and another one may send the message';
+const FENCED_OFF = 'it was broken off: another daemon may have taken the message over, and may send it';
 
 type LostVerdict = Extract<Verdict, { kind: 'lost' }>;
 

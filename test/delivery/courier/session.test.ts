@@ -2,6 +2,7 @@
 // the one before, and a server that cannot bear that gets them in turn.
 import t, { type Test } from 'tap';
 import { Fault } from '../../../src/base/errors.ts';
+import { LeaseEnd } from '../../../src/base/lease-end.ts';
 import { Announcements } from '../../../src/delivery/courier/mail-connection.ts';
 import type { CourierReport, HostNote } from '../../../src/delivery/courier/messages.ts';
 import type { Prepared } from '../../../src/delivery/courier/prepare.ts';
@@ -27,6 +28,7 @@ interface Setting {
   /** Of these nothing can be read now. */
   unavailable?: string[];
   stages?: StageTimes;
+  lease?: LeaseEnd;
   onInbox?(inbox: OrderInbox): void;
 }
 
@@ -44,6 +46,7 @@ async function deliver(t: Test, ids: string[], scripts: PeerScript[], setting: S
   await runCourierSession({
     inbox,
     stages: setting.stages ?? null,
+    fence: () => setting.lease?.begin(),
     report(report) {
       reports.push(report);
       setting.onReport?.(report, inbox);
@@ -417,3 +420,25 @@ t.test('with traces, a result has the times of its stages, and without them noth
   const plain = await deliver(t, ['m1', 'm2'], [script]);
   for (const report of plain.reports) t.notOk('stages' in report);
 });
+
+t.test(
+  'what another daemon may have is not completed, even if it was announced before and begins only now',
+  async (t) => {
+    let moment = 0;
+    const lease = new LeaseEnd(() => moment++);
+    const ids = ['m1', 'm2', 'm3'];
+    const script: PeerScript = async (c) => {
+      await c.welcome('PIPELINING');
+      await c.takeMessage();
+      await c.hearCommands();
+      lease.noteLoss();
+      c.say('250 took m1', '250 ok', '250 ok', '354 go');
+      await c.closed();
+      c.assertQuiet();
+    };
+    const onReport = (_: CourierReport, inbox: OrderInbox) => inbox.receive({ kind: 'stop' });
+    const { peer, reports } = await deliver(t, ids, [script], { lease, onReport });
+    t.match(resultsOf(reports), ['m1 accepted took m1', /^m2 lost it was broken off/, 'untried m3']);
+    t.equal(peer.bodies.length, 1);
+  },
+);
