@@ -100,3 +100,56 @@ t.test('what comes after its end touches no file: the next start finds out', asy
   t.equal(fs.statSync(other).size, 0);
   t.strictSame(reopened(t, file).earlier, [result]);
 });
+
+/** The disk denies the next call of this, and all is well again. */
+function failOnce(t: Test, name: 'fdatasync' | 'fdatasyncSync' | 'writeSync'): { calls: number } {
+  const works = fs[name] as (...args: unknown[]) => unknown;
+  const seen = { calls: 0 };
+  const fails = (...args: unknown[]) => {
+    if (++seen.calls > 1) return works(...args);
+    const error = Object.assign(new Error('EIO: i/o error'), { code: 'EIO' });
+    const answer = args.at(-1);
+    if (typeof answer !== 'function') throw error;
+    return setImmediate(() => answer(error));
+  };
+  t.intercept(fs, name, { value: fails });
+  return seen;
+}
+
+t.test('what is added after the file could not be synced is found', async (t) => {
+  const file = fileOf(t);
+  const journal = reopened(t, file);
+  const [one, two] = [resultOf('one'), resultOf('two')];
+  journal.add(one);
+  journal.sync();
+  const synced = failOnce(t, 'fdatasync');
+  const waited = failOnce(t, 'fdatasyncSync');
+  journal.settle(one);
+  t.equal(waited.calls, 0, 'a disk that hangs does not keep the thread waiting');
+  journal.add(two);
+  t.strictSame(reopened(t, file).earlier, [two]);
+  while (synced.calls < 1) await new Promise((resolve) => setImmediate(resolve));
+  t.strictSame(reopened(t, file).earlier, [two]);
+});
+
+t.test(
+  'what is added after the file could not be emptied is found, and the old lines behind it are not read',
+  async (t) => {
+    const file = fileOf(t);
+    const journal = reopened(t, file);
+    const [one, two] = [resultOf('one', 'a long reply '.repeat(50)), resultOf('two', 'a long reply')];
+    const next = resultOf('next');
+    journal.add(one);
+    journal.add(two);
+    failOnce(t, 'writeSync');
+    journal.settle(one);
+    journal.settle(two);
+    t.strictSame(reopened(t, file).earlier, [one, two], 'the store has them');
+    journal.add(next);
+    const complaints: string[] = [];
+    const log = { ...silentLogger, error: (_: object, text: string) => void complaints.push(text) };
+    const again = new ResultJournal(file, log);
+    t.teardown(() => again.close());
+    t.strictSame([again.earlier, complaints], [[next], []]);
+  },
+);

@@ -28,7 +28,7 @@ export class ResultJournal {
   #end: number;
   readonly #syncSoon = new OncePerTick(() => this.#syncInBackground());
   #isSyncing = false;
-  /** Lines that are not synced yet. */
+  /** Writes that are not synced yet. */
   #unsynced = 0;
   /** A fault is logged once until writing works again. */
   #faulty = false;
@@ -53,13 +53,13 @@ export class ResultJournal {
   /** False: nothing to keep, or no space. A written line survives a crash at once, a power cut after the next sync. */
   add(update: MessageUpdate): boolean {
     if (this.#closed || update.attempt === null) return false;
-    const line = Buffer.from(`${JSON.stringify({ format: FORMAT, update })}\n`);
+    // The zero ends the file even if clearing it has failed; the next line overwrites it.
+    const line = Buffer.from(`${JSON.stringify({ format: FORMAT, update })}\n\0`);
     const added = this.#safely(() => writeAll(this.#fd, line, this.#end));
     if (!added) return false;
-    this.#end += line.length;
+    this.#end += line.length - 1;
     this.#open.add(update);
-    this.#unsynced++;
-    this.#syncSoon.request();
+    this.#noteWritten();
     return true;
   }
 
@@ -87,7 +87,7 @@ export class ResultJournal {
   #syncInBackground(): void {
     if (this.#isSyncing) return;
     this.#isSyncing = true;
-    const lines = this.#unsynced;
+    const writes = this.#unsynced;
     fs.fdatasync(this.#fd, (error) => {
       this.#isSyncing = false;
       if (this.#closed) return; // by then all was synced
@@ -95,22 +95,29 @@ export class ResultJournal {
         this.#logFault(error);
         return;
       }
-      this.#unsynced = Math.max(0, this.#unsynced - lines);
+      this.#unsynced = Math.max(0, this.#unsynced - writes);
       if (this.#unsynced > 0) this.#syncInBackground();
     });
   }
 
+  /**
+   * Whatever becomes of it, new lines are written from the beginning: behind zeros nobody would find them. What stays of the
+   * old ones is in the database, and the next start finds that, too.
+   */
   #clear(): void {
-    if (this.#end === 0) return;
-    const cleared = this.#safely(() => {
-      writeAll(this.#fd, Buffer.alloc(Math.min(this.#end, RESERVED_BYTES)), 0);
-      if (this.#end > RESERVED_BYTES) fs.ftruncateSync(this.#fd, RESERVED_BYTES);
-      fs.fdatasyncSync(this.#fd);
-    });
-    // If clearing fails: the results are stored, and the next start finds that, too.
-    if (!cleared) return;
+    const end = this.#end;
+    if (end === 0) return;
     this.#end = 0;
-    this.#unsynced = 0;
+    this.#safely(() => {
+      writeAll(this.#fd, Buffer.alloc(Math.min(end, RESERVED_BYTES)), 0);
+      if (end >= RESERVED_BYTES) fs.ftruncateSync(this.#fd, RESERVED_BYTES);
+    });
+    this.#noteWritten();
+  }
+
+  #noteWritten(): void {
+    this.#unsynced++;
+    this.#syncSoon.request();
   }
 
   #safely(work: () => void): boolean {
