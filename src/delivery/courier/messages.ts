@@ -101,7 +101,7 @@ export type CourierResult =
 /** From the courier. */
 export type CourierReport =
   | { kind: 'result'; messageId: string; startedAt: number; result: CourierResult; stages?: StageMark[] }
-  /** `reason`: why, unless the session was told to stop. */
+  /** `reason`: why they cannot be read now; missing: nobody has looked. */
   | { kind: 'untried'; messageIds: string[]; reason?: string }
   /** The answer to an order to give back, in the order of those orders: what is given back. */
   | { kind: 'withdrawn'; messageIds: string[] }

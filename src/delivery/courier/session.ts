@@ -46,9 +46,9 @@ async function deliverBatch(task: CourierTask, connection: MailConnection, batch
     const result = await sending;
     if (result.kind === 'withdrawn') continue;
     if (result.kind === 'unavailable') {
-      // The others would only wait for the database as well.
-      const untried = [messageId, ...untouched(task, messageIds.slice(index + 1))];
-      task.report({ kind: 'untried', messageIds: untried, reason: result.reason });
+      task.report({ kind: 'untried', messageIds: [messageId], reason: result.reason });
+      // The others may only wait for the database as well.
+      task.report({ kind: 'untried', messageIds: untouched(task, messageIds.slice(index + 1)) });
       return;
     }
     reportResult(task, { messageId, startedAt, result });

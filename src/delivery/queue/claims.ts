@@ -87,10 +87,14 @@ export class Claims {
     }
   }
 
-  async giveBack(messages: readonly ClaimedMessage[], group: string | null): Promise<LaneNotice[]> {
+  async giveBack(
+    messages: readonly ClaimedMessage[],
+    group: string | null,
+    dueAt = this.#kit.clock.now(),
+  ): Promise<LaneNotice[]> {
     try {
       this.#kit.shaping.reservations.givenBack(group, idsOf(messages));
-      const { lanes } = await this.#kit.store.queue.release(messages.map(untried), this.#kit.clock.now());
+      const { lanes } = await this.#kit.store.queue.release(messages.map(untried), dueAt);
       return lanes;
     } catch (error) {
       // They stay marked as being sent until the next sweep for orphans, or the next start.

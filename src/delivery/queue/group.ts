@@ -34,8 +34,8 @@ export interface GroupKit {
 export interface GroupPort {
   /** Marks the lane's due messages as being sent; the lane then rests until its next due time. */
   claim(group: Group, next: WaitingLane, limit: number): Promise<ClaimedMessage[]>;
-  /** Returns messages that were claimed but not tried to the queue. */
-  giveBack(group: Group, messages: readonly ClaimedMessage[]): Promise<void>;
+  /** Returns messages that were claimed but not tried to the queue; they are due then, or now. */
+  giveBack(group: Group, messages: readonly ClaimedMessage[], dueAt?: number): Promise<void>;
   /** Holds the lane; the scheduler wakes it later. */
   hold(lane: Lane, verdict: ShapingVerdict): void;
   /** An attempt's outcome, and the group's other connections. False: it was no attempt. */
@@ -214,7 +214,7 @@ export class Group {
   async #runSession({ hosts, source, hostsKey }: SessionTarget, first: ClaimedMessage[]): Promise<void> {
     const host: SessionHost = new SessionHost(this.name, this.#kit.session, {
       nextBatch: (limit) => this.#nextBatch(hostsKey, limit),
-      giveBack: (messages) => this.#port.giveBack(this, messages),
+      giveBack: (messages, dueAt) => this.#port.giveBack(this, messages, dueAt),
       learn: (finding) => this.#learn(finding, this.#sessions.connectedBeside(host, hostsKey)),
       onConnected: () => this.#kit.shaping.connected(this.name, this.#sessions.connectedBeside(null, hostsKey).working),
       onWaiting: (waitingHost, waiting) => this.#onWaiting(waitingHost, waiting),

@@ -92,7 +92,7 @@ export class Scheduler {
   #routing = new Set<Promise<void>>();
   readonly #port: GroupPort = {
     claim: (group, next, limit) => this.#claimFor(group, next, limit),
-    giveBack: async ({ name }, messages) => this.notice(await this.#claims.giveBack(messages, name)),
+    giveBack: async ({ name }, messages, dueAt) => this.notice(await this.#claims.giveBack(messages, name, dueAt)),
     hold: (lane, verdict) => this.#hold(lane, verdict),
     learn: (group, finding, others) => this.#learn(group, finding, others),
     onSessionEnd: (group) => this.#forgetIfIdle(group),

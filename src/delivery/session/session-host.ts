@@ -1,6 +1,6 @@
 // The main thread's side of one courier session: gives it batches, passes its results to the recorder,
 // keeps it open for more mail, and accounts for its messages if it dies.
-import type { Clock } from '../../base/clock.ts';
+import { type Clock, MINUTE_MS } from '../../base/clock.ts';
 import { unreachable } from '../../base/errors.ts';
 import { noPeer, type StageMark } from '../../base/outcome.ts';
 import type { Logger } from '../../observe/log.ts';
@@ -29,8 +29,8 @@ export interface SessionKit {
 export interface SessionPort {
   /** The next messages for this session; empty: nothing is due. */
   nextBatch(limit: number): Promise<ClaimedMessage[]>;
-  /** Returns messages that were claimed but not tried to the queue. */
-  giveBack(messages: readonly ClaimedMessage[]): Promise<void>;
+  /** Returns messages that were claimed but not tried to the queue; they are due then, or now. */
+  giveBack(messages: readonly ClaimedMessage[], dueAt?: number): Promise<void>;
   /** Learns from an attempt about the receiver. False: it was no attempt, and the message goes back to the queue. */
   learn(finding: AttemptResult): boolean;
   /** The server accepted the connection. */
@@ -39,6 +39,8 @@ export interface SessionPort {
   onWaiting(host: SessionHost, waiting: boolean): void;
 }
 
+/** A message that cannot be read now: at once it would be the first again, and keep others of its lane waiting. */
+const UNAVAILABLE_PAUSE_MS = MINUTE_MS;
 // Large enough that asking for more costs little beside sending, small enough that turns rotate.
 const BATCH_MESSAGES = 50;
 
@@ -199,12 +201,13 @@ export class SessionHost {
 
   #onUntried(messages: readonly ClaimedMessage[], reason?: string): void {
     const { clock, log } = this.#kit;
+    const dueAt = clock.now() + (reason === undefined ? 0 : UNAVAILABLE_PAUSE_MS);
     for (const message of messages) {
       this.#inFlight.delete(message.id);
-      if (reason !== undefined) requeued(log, message, { reason, dueAt: clock.now() });
+      if (reason !== undefined) requeued(log, message, { reason, dueAt });
     }
     if (messages.length === 0) return;
-    this.#givingBack = Promise.all([this.#givingBack, this.#port.giveBack(messages)]);
+    this.#givingBack = Promise.all([this.#givingBack, this.#port.giveBack(messages, dueAt)]);
   }
 
   #record(message: ClaimedMessage, startedAt: number, judgement: Judgement, stages?: readonly StageMark[]): void {

@@ -107,14 +107,14 @@ function schemaOf(file: string): number {
 }
 
 async function readContents(file: string): Promise<{ read: number; unreadable: number; reason: string | null }> {
-  const reader = openContentReader(file);
+  const reader = openContentReader(file, { readForMs: 0 });
   try {
     const found = { read: 0, unreadable: 0, reason: null as string | null };
     let rest = someUnfinished(file, CONTENTS_READ);
     while (rest.length > 0) {
       const results = await reader.readSome(rest.slice(0, CONTENTS_AT_ONCE));
       for (const result of results) {
-        if (result.kind !== 'unreadable') found.read++;
+        if (result.kind === 'content') found.read++;
         else {
           found.unreadable++;
           found.reason ??= result.reason;

@@ -1,10 +1,9 @@
 // What couriers and commands read of the database, on connections of their own: contents of messages, what is known about
 // receivers' TLS, and what a store holds.
-import { performance } from 'node:perf_hooks';
-import { setTimeout as pause } from 'node:timers/promises';
 import { SECOND_MS } from '../../base/clock.ts';
-import { describeError, Fault, Unavailable } from '../../base/errors.ts';
+import { Fault } from '../../base/errors.ts';
 import type { Inspection } from '../inspection.ts';
+import { instead, PatientReads } from '../patient-reads.ts';
 import type { CourierReads } from '../reads.ts';
 import { inspectionQueries } from '../sql/reading/inspection-queries.ts';
 import type { Reads, Steps } from '../sql/steps.ts';
@@ -31,44 +30,31 @@ export function openPostgresCourierReads(url: string, { readForMs = READ_FOR_MS 
 
 /** What they read does not change as long as its message is on its way. */
 const COURIER = { applicationName: 'postrider-courier', maxConnections: 1, inTransactions: false };
-/** So long a failover of the database is not noticed; after that, what was to be sent goes back to the queue. */
+/** So long a failover of the database is not noticed. */
 const READ_FOR_MS = 60 * SECOND_MS;
-const READ_AGAIN_MS = SECOND_MS;
 
 function openContentReader(url: string, readForMs: number): ContentReader {
   const reader = new Reader(url, COURIER);
   const { readSome, attachments, piece } = reader.answering<Omit<ContentReader, 'close'>>(contentQueries);
-  let closed = false;
-  const patiently = async <T>(read: () => Promise<T>): Promise<T> => {
-    for (const until = performance.now() + readForMs; ; await pause(READ_AGAIN_MS)) {
-      try {
-        return await read();
-      } catch (error) {
-        if (closed || !isAway(error)) throw error;
-        if (performance.now() >= until) throw new Unavailable(describeError(error), { cause: error });
-      }
-    }
-  };
+  const patient = new PatientReads({ readForMs, isAway });
   const some = async (messageIds: readonly string[]): Promise<ContentResult[]> => {
     try {
-      const found = await patiently(() => readSome(messageIds));
+      const found = await patient.answer(() => readSome(messageIds));
       if (!found.includes(CONTENT_MISSING)) return found;
       // After a failover this may still be the old server, which knows nothing of mail that came since.
       reader.reconnect();
-      return await patiently(() => readSome(messageIds));
+      return await patient.answer(() => readSome(messageIds));
     } catch (error) {
-      const kind = error instanceof Unavailable ? 'unavailable' : 'unreadable';
-      const reason = `the stored message cannot be read: ${describeError(error)}`;
-      return messageIds.map(() => ({ kind, reason }));
+      return messageIds.map(() => instead(error));
     }
   };
   return {
     read: async (messageId) => (await some([messageId]))[0]!,
     readSome: some,
-    attachments: (tenantId, submissionId) => patiently(() => attachments(tenantId, submissionId)),
-    piece: (wanted) => patiently(() => piece(wanted)),
+    attachments: (tenantId, submissionId) => patient.answer(() => attachments(tenantId, submissionId)),
+    piece: (wanted) => patient.answer(() => piece(wanted)),
     close() {
-      closed = true;
+      patient.close();
       void reader.close();
     },
   };

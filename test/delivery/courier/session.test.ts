@@ -377,12 +377,15 @@ t.test(
   },
 );
 
-t.test('what cannot be read now goes back to the queue with all that follows, and says why', async (t) => {
+t.test('what cannot be read now goes back to the queue and says why, and all that follows goes with it', async (t) => {
   const { reports } = await deliver(t, ['m1', 'm2', 'm3'], [inTurn(1)], { unavailable: ['m2'] });
-  t.same(resultsOf(reports), ['m1 accepted in turn', 'untried m2,m3']);
-  t.match(
+  t.same(resultsOf(reports), ['m1 accepted in turn', 'untried m2', 'untried m3']);
+  t.strictSame(
     reports.filter(({ kind }) => kind === 'untried'),
-    [{ reason: 'the database is away' }],
+    [
+      { kind: 'untried', messageIds: ['m2'], reason: 'the database is away' },
+      { kind: 'untried', messageIds: ['m3'] },
+    ],
   );
 });
 

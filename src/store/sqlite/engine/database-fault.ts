@@ -4,13 +4,21 @@ import { describeError, Fault } from '../../../base/errors.ts';
 
 /** Another connection holds the lock that was asked for. */
 export function isBusy(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_BUSY');
+  return codeOf(error).startsWith('SQLITE_BUSY');
 }
 
 /** Failures of the disk or of memory affect the whole group, whatever SQLite itself rolled back. */
 export function isGroupFatal(error: unknown): boolean {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  return /^SQLITE_(FULL|IOERR|NOMEM|CORRUPT|NOTADB|READONLY|BUSY|PROTOCOL|CANTOPEN)/.test(code);
+  return /^SQLITE_(FULL|IOERR|NOMEM|CORRUPT|NOTADB|READONLY|BUSY|PROTOCOL|CANTOPEN)/.test(codeOf(error));
+}
+
+/** Of the disk or of memory at the moment, and not damage: what was asked for may be there. */
+export function isPassing(error: unknown): boolean {
+  return isGroupFatal(error) && !/^SQLITE_(CORRUPT|NOTADB)/.test(codeOf(error));
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : '';
 }
 
 /** The result of `work`; if the database fails, throws the fault that callers may see. */

@@ -47,16 +47,31 @@ const READ_AHEAD = { bytes: 64 * 1024, submissions: 16, messages: 100 };
 type SubmissionContent = Omit<MessageContent, 'messageId' | 'tenantId' | 'submissionId' | 'to' | 'date'>;
 type SubmissionResult = { kind: 'content'; content: SubmissionContent } | Unreadable;
 
-export function contentQueries(db: Reads): Work<Omit<ContentReader, 'close'>> {
+interface ContentReads {
+  db: Reads;
+  /** Instead of the message; throws what says nothing about it. */
+  unreadable(error: unknown): Unreadable;
+}
+
+/** `isPassing`: of the database at the moment, and not of what is asked. All is rejected with it then. */
+export function contentQueries(
+  db: Reads,
+  isPassing: (error: unknown) => boolean = () => false,
+): Work<Omit<ContentReader, 'close'>> {
+  const unreadable = (error: unknown): Unreadable => {
+    if (isPassing(error)) throw error;
+    return { kind: 'unreadable', reason: `the stored message cannot be read: ${describeError(error)}` };
+  };
+  const reads = { db, unreadable };
   return {
-    read: (messageId) => readAlone(db, messageId),
-    readSome: (messageIds) => readSome(db, messageIds),
+    read: (messageId) => readAlone(reads, messageId),
+    readSome: (messageIds) => readSome(reads, messageIds),
     attachments: (tenantId, submissionId) => readAttachments(db, [toId(tenantId), toId(submissionId)]),
     piece: ({ tenantId, submissionId, position }) => readPiece(db, [toId(tenantId), toId(submissionId)], position),
   };
 }
 
-function* readAlone(db: Reads, messageId: string): Steps<ContentResult> {
+function* readAlone({ db, unreadable }: ContentReads, messageId: string): Steps<ContentResult> {
   try {
     const row = (yield* db.sql(ALONE).get(toId(messageId))) as Row | undefined;
     return row === undefined ? CONTENT_MISSING : contentOf(row, yield* readSubmission(db, row));
@@ -66,20 +81,21 @@ function* readAlone(db: Reads, messageId: string): Steps<ContentResult> {
 }
 
 /** Two look-ups, however many messages: a database at the end of a connection is far away. */
-function* readSome(db: Reads, messageIds: readonly string[]): Steps<ContentResult[]> {
-  if (messageIds.length === 1) return [yield* readAlone(db, messageIds[0]!)];
-  const all = yield* db.forAll(messageIds.slice(0, READ_AHEAD.messages), (messageId) => findMessage(db, messageId));
+function* readSome(reads: ContentReads, messageIds: readonly string[]): Steps<ContentResult[]> {
+  if (messageIds.length === 1) return [yield* readAlone(reads, messageIds[0]!)];
+  const { db } = reads;
+  const all = yield* db.forAll(messageIds.slice(0, READ_AHEAD.messages), (messageId) => findMessage(reads, messageId));
   const found = all.slice(0, howMany(all));
   const distinct = new Map<string, Row>();
   for (const { row } of found) if (row) distinct.set(submissionOf(row), row);
-  const read = yield* db.forAll([...distinct.values()], (row) => findSubmission(db, row));
+  const read = yield* db.forAll([...distinct.values()], (row) => findSubmission(reads, row));
   const submissions = new Map([...distinct.keys()].map((submission, index) => [submission, read[index]!]));
   return found.map(({ row, instead }) => (row ? contentOf(row, submissions.get(submissionOf(row))!) : instead));
 }
 
 type FoundMessage = { row: Row; instead?: never } | { row?: never; instead: Unreadable };
 
-function* findMessage(db: Reads, messageId: string): Steps<FoundMessage> {
+function* findMessage({ db, unreadable }: ContentReads, messageId: string): Steps<FoundMessage> {
   try {
     const row = (yield* db.sql(MESSAGE).get(toId(messageId))) as Row | undefined;
     return row ? { row } : { instead: CONTENT_MISSING };
@@ -105,7 +121,7 @@ function submissionOf({ submission_id }: Row): string {
   return fromId(submission_id);
 }
 
-function* findSubmission(db: Reads, { tenant_id, submission_id }: Row): Steps<SubmissionResult> {
+function* findSubmission({ db, unreadable }: ContentReads, { tenant_id, submission_id }: Row): Steps<SubmissionResult> {
   try {
     const row = (yield* db.sql(SUBMISSION).get(tenant_id, submission_id)) as Row | undefined;
     return row === undefined ? CONTENT_MISSING : yield* readSubmission(db, row);
@@ -138,10 +154,6 @@ type Unreadable = Extract<ContentResult, { kind: 'unreadable' }>;
 
 /** Always this object. */
 export const CONTENT_MISSING: Unreadable = { kind: 'unreadable', reason: 'the content of the message is missing' };
-
-function unreadable(error: unknown): Unreadable {
-  return { kind: 'unreadable', reason: `the stored message cannot be read: ${describeError(error)}` };
-}
 
 function submissionFromRow(row: Row, written: WrittenContent | null): SubmissionResult {
   if (row.sealed === null) return { kind: 'unreadable', reason: 'the signing key of the domain has been erased' };
