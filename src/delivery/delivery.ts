@@ -12,7 +12,7 @@ import type { AddressPolicy } from '../protocol/dns/addresses/address-policy.ts'
 import type { Resolver } from '../protocol/dns/lookup/resolver.ts';
 import { fetchPolicy } from '../protocol/dns/published/mta-sts-fetch.ts';
 import type { SecondLooks } from '../protocol/dns/second-look.ts';
-import { parseAddress } from '../protocol/mail/addresses/address.ts';
+import { asciiDomainOf } from '../protocol/mail/addresses/address.ts';
 import { bindProblem } from '../protocol/smtp/dial.ts';
 import type { Ownership } from '../store/ownership.ts';
 import { dayOf, SOURCE_MEMORY_DAYS } from '../store/source-addresses.ts';
@@ -243,7 +243,7 @@ function openCouriers(kit: DeliveryKit): CourierPool {
 function earliestUnder(shaping: Shaping, { message, mxGroup }: AttemptResult, dueAt: number): number | null {
   const { tenantId, fromDomain: senderDomain, sourceAddress } = message;
   const group = mxGroup === null ? null : { name: mxGroup, open: 0 };
-  const about = { tenantId, domain: domainOf(message.recipient), senderDomain, sourceAddress };
+  const about = { tenantId, domain: asciiDomainOf(message.recipient), senderDomain, sourceAddress };
   return shaping.earliestAttempt({ ...about, group, connections: null }, dueAt);
 }
 
@@ -280,11 +280,6 @@ async function openSources(kit: DeliveryKit, shaping: Shaping) {
   const onError = (error: unknown) => log.error({ error }, `our addresses were not checked: ${describeError(error)}`);
   const timer = setInterval(() => void recheck().catch(onError), SOURCE_CHECK_EVERY_MS);
   return { addresses, stop: () => clearInterval(timer) };
-}
-
-function domainOf(recipient: string): string {
-  const parsed = parseAddress(recipient);
-  return parsed.ok ? parsed.address.asciiDomain : '';
 }
 
 async function within(ms: number, work: Promise<unknown>): Promise<void> {

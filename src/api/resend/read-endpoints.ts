@@ -1,7 +1,7 @@
 // GET /resend/emails/{id}, of a submission or of one of its messages, and GET /resend/emails.
 import { toTimestamp } from '../../base/clock.ts';
 import { isRefusal, type Refusal, refuse } from '../../base/refusals.ts';
-import { parseAddress } from '../../protocol/mail/addresses/address.ts';
+import { asciiDomainOf } from '../../protocol/mail/addresses/address.ts';
 import type { StoredEvent } from '../../store/events.ts';
 import type { MessageTexts } from '../../store/message-view.ts';
 import type { SubmissionDetail } from '../../store/queue.ts';
@@ -74,7 +74,7 @@ function emailFields(email: SubmissionDetail, texts: MessageTexts | null) {
     object: 'email',
     id,
     // Mail that was handed in by SMTP keeps the one that it came with.
-    message_id: `<${labels?.headerMessageId ?? `${messages[0]!.id}@${domainOf(from)}`}>`,
+    message_id: `<${labels?.headerMessageId ?? `${messages[0]!.id}@${asciiDomainOf(from)}`}>`,
     from: texts ? mailbox(texts.from) : from,
     to: shown?.to.map(mailbox) ?? inList(null),
     cc: shown?.cc.map(mailbox) ?? inList('cc'),
@@ -94,12 +94,6 @@ function tagsOf({ labels }: SubmissionDetail) {
 /** As `from` may be written: all before the last bracket is the name. */
 function mailbox({ name, address }: Mailbox): string {
   return name === null ? address : `${name} <${address}>`;
-}
-
-/** In ASCII, as the Message-ID has it. */
-function domainOf(from: string): string {
-  const parsed = parseAddress(from);
-  return parsed.ok ? parsed.address.asciiDomain : '';
 }
 
 const DEFAULT_LIMIT = 20;

@@ -2,7 +2,7 @@
 // receiver's last reply.
 
 import { type BounceRules, classifyReply } from '../../classify/classify-reply.ts';
-import { parseAddress } from '../../protocol/mail/addresses/address.ts';
+import { asciiDomainOf } from '../../protocol/mail/addresses/address.ts';
 import type { MessageDetail, QueueLane } from '../../store/queue.ts';
 import type { OperatorNote, Suspension } from '../../store/shaping.ts';
 import type { StoreVerbs } from '../../store/store.ts';
@@ -69,8 +69,7 @@ export class Explainer {
 
   async message(detail: MessageDetail): Promise<MessageExplanation> {
     const { store, shaping } = this.#kit;
-    const parsed = parseAddress(detail.recipient);
-    const domain = parsed.ok ? parsed.address.asciiDomain : '';
+    const domain = asciiDomainOf(detail.recipient);
     const group = await store.shaping.groupOfDomain(domain);
     const waiting = await store.queue.findWaiting(detail.id);
     const target = { kind: 'message' as const, key: detail.id };

@@ -7,6 +7,7 @@ import { FewPerTick } from '../../base/per-tick.ts';
 import type { Logger } from '../../observe/log.ts';
 import { requeued } from '../../observe/mail-log.ts';
 import type { SecondLooks } from '../../protocol/dns/second-look.ts';
+import { asciiDomainOf } from '../../protocol/mail/addresses/address.ts';
 import type { Notices } from '../../store/notices.ts';
 import type { Ownership } from '../../store/ownership.ts';
 import type { ClaimedMessage, MessageUpdate } from '../../store/queue.ts';
@@ -265,7 +266,8 @@ export class Scheduler {
   /** Passes an attempt's outcome to shaping, which learns the group's limits from it. False: it was no attempt. */
   #learn({ name, open }: Group, { message, judgement }: AttemptResult, others: ShapingOutcome['others']): boolean {
     const { shaping, clock, log } = this.#kit;
-    const recipientDomain = this.#lanes.get(message.lane)?.domain ?? message.recipient.split('@').at(-1)!;
+    // The lane is gone when it has no other mail.
+    const recipientDomain = this.#lanes.get(message.lane)?.domain ?? asciiDomainOf(message.recipient);
     const tried = shaping.learn({ group: name, message, recipientDomain, judgement, open, others });
     if (!tried && judgement.kind === 'temporary') requeued(log, message, { ...judgement, dueAt: clock.now() });
     return tried;

@@ -50,6 +50,12 @@ export function parseAddress(text: string): AddressResult {
   return { ok: true, address: { ...split, asciiDomain, isLiteral, nonAsciiLocal } };
 }
 
+/** Empty when it is not an address. */
+export function asciiDomainOf(text: string): string {
+  const parsed = parseAddress(text);
+  return parsed.ok ? parsed.address.asciiDomain : '';
+}
+
 function textProblem(text: string): string | null {
   if (text === '') return 'The address is empty.';
   // Limits the work below; the exact count follows when the ASCII form is known.
