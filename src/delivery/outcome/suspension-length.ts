@@ -1,9 +1,10 @@
 // How long a pause lasts that a reply calls for. A permanent refusal is a verdict, and its rule's time
 // applies. A temporary one is not: its pause begins with what the words can mean, a minute unless the rule
 // says otherwise, and doubles while it repeats. A time that the reply names is respected. Pure.
-import { HOUR_MS, MINUTE_MS } from '../../base/clock.ts';
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../base/clock.ts';
 import type { SuspensionRule } from '../../classify/bounce-rule.ts';
 import { findNamedDelay } from '../../protocol/smtp/named-delay.ts';
+import type { Suspension } from '../../store/shaping.ts';
 
 /** The last pause of the same mail for the same reason. */
 export interface EarlierPause {
@@ -17,6 +18,8 @@ const FIRST_PAUSE_MS = MINUTE_MS;
 const MAX_NAMED_MS = 4 * HOUR_MS;
 /** A pause is a repetition within the last one's length after its end, or within this time if that is longer. */
 const REPEATED_WITHIN_MS = 15 * MINUTE_MS;
+/** Refusals within this time count as one. */
+export const SAME_REPLY_MS = 10 * SECOND_MS;
 
 export function pauseBounds(
   { forMs, fromMs }: SuspensionRule,
@@ -59,4 +62,12 @@ export function isForgotten({ ms, until }: EarlierPause, now: number): boolean {
 export function shrunk(earlier: EarlierPause): EarlierPause | null {
   const ms = earlier.ms / 2;
   return ms < FIRST_PAUSE_MS ? null : { ...earlier, ms };
+}
+
+type Span = Pick<Suspension, 'since' | 'until'>;
+
+/** Whether a refusal changes the present pause. A verdict does, even right behind a temporary refusal: its pause is longer. */
+export function isNews(known: Span | null, { since, until }: Span): boolean {
+  if (known === null || known.until <= since) return true;
+  return since - known.since >= SAME_REPLY_MS || until - known.until >= SAME_REPLY_MS;
 }

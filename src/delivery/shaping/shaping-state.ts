@@ -10,6 +10,7 @@ import type { ClaimedMessage } from '../../store/queue.ts';
 import type { GroupConcurrency, ShapingChanges, Suspension, SuspensionScope } from '../../store/shaping.ts';
 import type { Store, StoreVerbs } from '../../store/store.ts';
 import type { Judgement } from '../outcome/judge.ts';
+import { isNews, SAME_REPLY_MS } from '../outcome/suspension-length.ts';
 import { adapt, healthy, isHealthy, type Sign } from './adaptive-limit.ts';
 import type { Providers } from './provider-limits.ts';
 import { Reservations } from './reservations.ts';
@@ -53,8 +54,6 @@ export interface ShapingOutcome {
   others: Omit<OtherConnections, 'open'>;
 }
 
-/** Refusals within this time count as one. */
-const SAME_REPLY_MS = 10 * SECOND_MS;
 // One of a provider's many customers may have a dead server; three failures in a row are the provider's.
 const PROVIDER_TOLERANCE = 3;
 const KEEP_EVERY_MS = 5 * SECOND_MS;
@@ -261,8 +260,7 @@ export class Shaping {
 
   #suspend(suspension: Suspension): void {
     const known = this.memory.suspension(suspension);
-    const isNews = !known || known.until <= suspension.since || suspension.since - known.since >= SAME_REPLY_MS;
-    if (!isNews) return;
+    if (!isNews(known, suspension)) return;
     // A second refusal never shortens the pause of the first one.
     const until = Math.max(suspension.until, known?.until ?? 0);
     // A refusal of mail that was still on the wire extends the same pause; it is not a repetition.

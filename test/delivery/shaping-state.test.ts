@@ -1,0 +1,64 @@
+// What shaping makes of outcomes over time, with a real store, and a clock that the test moves.
+import path from 'node:path';
+import t, { type Test } from 'tap';
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/base/clock.ts';
+import { noPeer } from '../../src/base/outcome.ts';
+import { loadBounceRules, SHIPPED_RULES } from '../../src/classify/load-rules.ts';
+import type { CourierResult } from '../../src/delivery/courier/messages.ts';
+import { judge } from '../../src/delivery/outcome/judge.ts';
+import { Providers } from '../../src/delivery/shaping/provider-limits.ts';
+import { Shaping } from '../../src/delivery/shaping/shaping-state.ts';
+import { silentLogger } from '../../src/observe/log.ts';
+import { openSqliteStore } from '../../src/store/sqlite/open.ts';
+import { testFolder } from '../support/test-folder.ts';
+
+const START = Date.UTC(2026, 0, 1);
+const rules = loadBounceRules(SHIPPED_RULES);
+const limits = {
+  ...{ sessions: 10, sessionsPerGroup: 5, messagesPerSession: 10, messagesPerMinute: null },
+  messagesPerHour: () => null,
+};
+
+async function setUp(t: Test) {
+  const store = await openSqliteStore({ file: path.join(testFolder(t), 'postrider.db') });
+  t.teardown(() => store.close());
+  const clock = { at: START, now: () => clock.at };
+  const kit = { store, clock, random: () => 0, log: silentLogger, providers: new Providers([]), limits };
+  const open = () => Shaping.open({ ...kit, retryStepsMs: [MINUTE_MS] });
+  return { store, clock, open };
+}
+
+/** One attempt over the only connection to the group. */
+function said(shaping: Shaping, code: number | null, text: string, group = 'mx.test'): void {
+  const enhancedCode = /^[245]\.\d+\.\d+/.exec(text)?.[0] ?? null;
+  const stage = code === null ? ('connect' as const) : ('rcpt' as const);
+  const peer = { ...noPeer(stage, text), mx: group, remoteIp: '192.0.2.1', smtpCode: code, enhancedCode };
+  const kind = code === null ? 'no_connection' : code < 400 ? 'accepted' : 'refused';
+  const message = { id: 'id', tenantId: 'acme', fromDomain: 'acme.test', sourceAddress: null };
+  const judgement = judge({ kind, peer } as CourierResult, rules);
+  shaping.learn({
+    ...{ group, message, recipientDomain: 'rcpt.test', judgement, open: 1 },
+    others: { working: 0, sameHosts: 0 },
+  });
+}
+
+t.test(
+  'a verdict right behind a temporary refusal holds for its own time, another such refusal does not',
+  async (t) => {
+    const { clock, open } = await setUp(t);
+    const shaping = await open();
+    const until = () => shaping.sourceSuspension('mx.test', null)?.until ?? null;
+    const busy = '4.7.500 Server busy. Please try again later from [192.0.2.1]. (AS77714)';
+    said(shaping, 451, busy);
+    const paused = until()!;
+    t.ok(paused - START >= MINUTE_MS && paused - START < HOUR_MS, `${paused - START} ms`);
+    clock.at += 5 * SECOND_MS;
+    said(shaping, 451, busy);
+    t.equal(until(), paused, 'it was on the wire already');
+    const banned =
+      '5.7.606 Access denied, banned sending IP [192.0.2.1]. To request removal from this list please visit https://sender.office.com/';
+    said(shaping, 550, banned);
+    t.equal(until(), clock.at + 4 * HOUR_MS);
+    await shaping.stop();
+  },
+);
