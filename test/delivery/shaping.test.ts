@@ -52,7 +52,7 @@ function suspension(scope: Suspension['scope'], minutes: number, subject = ''): 
 const codes = (change: Partial<ShapingFacts>) => decideShaping(facts(change), NOW).reasons.map(({ code }) => code);
 
 t.test('nothing is in the way', async (t) => {
-  t.same(decideShaping(facts(), NOW), { decision: 'go', reasons: [], until: null, reach: null });
+  t.same(decideShaping(facts(), NOW), { decision: 'go', reasons: [], until: null });
 });
 
 t.test('each reason, in a sentence, with its time and its reach', async (t) => {
@@ -174,7 +174,7 @@ t.test('all of them together: none is left out, the latest time counts, an unkno
     perMinute: { limit: 1, sent: 1, freeAt: NOW + MINUTE },
   };
   const timed = decideShaping(facts({ group, sender: suspension('sender_domain', 30) }), NOW);
-  t.match(timed, { until: NOW + 30 * MINUTE, reach: 'group', reasons: { length: 3 } });
+  t.match(timed, { until: NOW + 30 * MINUTE, reasons: { length: 3 } });
   const unknown = decideShaping(facts({ group: { ...group, pause: pause('group', 'google') } }), NOW);
   t.equal(unknown.until, null);
   t.same(codes({ group: { ...group, open: 9 }, connections: { open: 1, limit: 1 } }), [

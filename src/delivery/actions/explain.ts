@@ -75,7 +75,7 @@ export class Explainer {
     const target = { kind: 'message' as const, key: detail.id };
     const notes = await store.shaping.listOperatorNotes({ target, limit: MAX_NOTES });
     const about = { group, lastReply: this.#lastReply(detail), notes };
-    if (!waiting) return { ...about, decision: 'go', reasons: [], until: null, reach: null };
+    if (!waiting) return { ...about, decision: 'go', reasons: [], until: null };
     await shaping.learnTenant(detail.tenantId);
     const { dueAt, parked, lastReason, state } = detail;
     const pause = await store.shaping.findPause(target);

@@ -10,7 +10,7 @@ import type { ClaimedMessage } from '../../store/queue.ts';
 import type { SessionSource } from '../courier/messages.ts';
 import type { AttemptResult } from '../outcome/recorder.ts';
 import { SessionHost, type SessionKit } from '../session/session-host.ts';
-import type { ShapingVerdict } from '../shaping/shaping.ts';
+import { latestEnd, type ShapingVerdict } from '../shaping/shaping.ts';
 import type { Shaping, ShapingOutcome } from '../shaping/shaping-state.ts';
 import type { ConnectionSlots } from './connection-slots.ts';
 import { GroupSessions } from './group-sessions.ts';
@@ -37,7 +37,7 @@ export interface GroupPort {
   /** Returns messages that were claimed but not tried to the queue; they are due then, or now. */
   giveBack(group: Group, messages: readonly ClaimedMessage[], dueAt?: number): Promise<void>;
   /** Holds the lane; the scheduler wakes it later. */
-  hold(lane: Lane, verdict: ShapingVerdict): void;
+  hold(lane: Lane, why: Pick<ShapingVerdict, 'reasons' | 'until'>): void;
   /** An attempt's outcome, and the group's other connections. False: it was no attempt. */
   learn(group: Group, finding: AttemptResult, others: ShapingOutcome['others']): boolean;
   /** One of its sessions has ended: the group may be idle. */
@@ -60,11 +60,11 @@ const MAX_SLEEP_MS = MINUTE_MS;
 /*
  * A group has lanes that wait for their turn, and sessions: starting (messages are being claimed), running, or
  * lingering (connected, waiting for more mail). `pump` is called whenever that may have changed: a lane was added, a
- * session began to linger or ended, a slot became free, a pause ended. It takes the next lane and asks shaping; the lane
- * goes to a lingering session that is connected to its hosts, else to a new session, else everything waits. If shaping
- * says wait, a reason about the whole group stops the group until that reason ends; any other reason holds only this
- * lane. Running sessions ask for their next batch themselves, so the next tenant's turn comes after each batch. `halt`
- * ends all sessions after the message on the wire: the receiver wants nothing more.
+ * session began to linger or ended, a slot became free, a pause ended. It takes the next lane and asks shaping; the
+ * lane goes to a lingering session that is connected to its hosts, else to a new session, else everything waits. If
+ * shaping says wait, reasons of the lane's own hold this lane, and those about the whole group stop the group until
+ * they end. Running sessions ask for their next batch themselves, so the next tenant's turn comes after each batch.
+ * `halt` ends all sessions after the message on the wire: the receiver wants nothing more.
  */
 export class Group {
   readonly name: string;
@@ -161,11 +161,13 @@ export class Group {
     this.#sessions.stopAll();
   }
 
-  /** Whether the queue moves on to the next lane: not when the whole group waits. */
+  /** Whether the queue moves on to the next lane: not when this one waits only for what the whole group waits for. */
   #holdBack(next: WaitingLane, verdict: ShapingVerdict): boolean {
-    if (verdict.reach !== 'group') {
+    const own = verdict.reasons.filter(({ reach }) => reach !== 'group');
+    if (own.length > 0) {
+      // Until its own reasons end: it asks again then, and the lanes behind it wait for the group's alone.
       this.#turns.remove(next);
-      this.#port.hold(next.lane, verdict);
+      this.#port.hold(next.lane, { reasons: own, until: latestEnd(own) });
       return true;
     }
     this.#logWaiting(verdict);

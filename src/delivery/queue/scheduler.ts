@@ -194,7 +194,7 @@ export class Scheduler {
   }
 
   /** Holds a due lane until a time, or until an operator ends the hold. */
-  #hold(lane: Lane, { until, reasons }: ShapingVerdict): void {
+  #hold(lane: Lane, { until, reasons }: Pick<ShapingVerdict, 'reasons' | 'until'>): void {
     const [first] = reasons;
     this.#kit.log.debug({ tenant_id: lane.tenantId, domain: lane.domain, reasons }, `kept back: ${first?.reason}`);
     this.#lanes.change(lane, { kind: 'held', until });

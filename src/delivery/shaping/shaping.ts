@@ -46,8 +46,6 @@ export interface ShapingVerdict {
   reasons: ShapingReason[];
   /** The earliest time at which it may be sent; null: now, or unknown. */
   until: number | null;
-  /** The widest reach of the reasons. */
-  reach: Reach | null;
 }
 
 export interface TenantFacts {
@@ -101,21 +99,20 @@ type Reasons = (ShapingReason | null)[];
 export function decideShaping(facts: ShapingFacts, now: number): ShapingVerdict {
   const all: Reasons = [notRunning(facts), ...ofMessage(facts, now), ...ofLane(facts, now), ...ofGroup(facts, now)];
   const reasons = all.filter((reason) => reason !== null);
-  if (reasons.length === 0) return { decision: 'go', reasons, until: null, reach: null };
+  if (reasons.length === 0) return { decision: 'go', reasons, until: null };
+  return { decision: 'wait', reasons, until: latestEnd(reasons) };
+}
+
+/** When all of them may have ended; null: unknown. */
+export function latestEnd(reasons: readonly ShapingReason[]): number | null {
   const times = reasons.map(({ until }) => until);
-  const until = times.includes(null) ? null : Math.max(...(times as number[]));
-  return { decision: 'wait', reasons, until, reach: widest(reasons) };
+  return times.includes(null) ? null : Math.max(...(times as number[]));
 }
 
 function notRunning({ running }: ShapingFacts): ShapingReason | null {
   return running
     ? null
     : { code: 'not_running', reach: 'group', reason: 'no daemon is running to send it', until: null };
-}
-
-function widest(reasons: ShapingReason[]): Reach {
-  const has = (reach: Reach) => reasons.some((reason) => reason.reach === reach);
-  return has('group') ? 'group' : has('lane') ? 'lane' : 'message';
 }
 
 function ofMessage({ message, sender }: ShapingFacts, now: number): Reasons {

@@ -121,7 +121,7 @@ t.test('a tenant is paced by the hour, another one is not held up, and a restart
   const { tenantId } = harness;
   const asked = () =>
     harness.delivery.shaping.verdict({ tenantId, domain: 'rcpt.test', group: null, connections: null });
-  t.match(asked(), { decision: 'wait', reach: 'lane', reasons: [{ code: 'tenant_paced', until: Number }] });
+  t.match(asked(), { decision: 'wait', reasons: [{ code: 'tenant_paced', reach: 'lane', until: Number }] });
   await harness.restartDelivery();
   await harness.delivery.shaping.learnTenant(tenantId);
   t.match(asked().reasons, [{ code: 'tenant_paced', reason: /has sent 5 messages/ }]);
