@@ -76,3 +76,17 @@ t.test('a lane that waits for more than its group does not make the others wait'
   mock.timers.tick(SECOND_MS);
   t.strictSame(claims, [['other.test', 5]], 'when the minute of the group is over');
 });
+
+t.test('a session claims no more than it may send, also when the lane that it was opened for is empty', async (t) => {
+  const found = Promise.withResolvers<ClaimedMessage[]>();
+  const { add, claims } = setUp(t, {
+    connections: 1,
+    claim: async (domain) => (domain === 'one.test' ? await found.promise : [{ id: domain } as ClaimedMessage]),
+  });
+  add('one.test');
+  add('two.test');
+  t.strictSame(claims, [['one.test', 5]]);
+  found.resolve([]);
+  for (let turn = 0; claims.length < 2 && turn < 1000; turn++) await new Promise((resolve) => setImmediate(resolve));
+  t.strictSame(claims.slice(1), [['two.test', 5]]);
+});

@@ -191,8 +191,7 @@ export class Group {
   }
 
   #start(next: WaitingLane): void {
-    const { pace, session } = this.#kit;
-    const limit = Math.min(batchSize(pace, FIRST_BATCH), session.messagesPerSession, this.#allowance(next.lane));
+    const limit = Math.min(batchSize(this.#kit.pace, this.#firstBatch), this.#allowance(next.lane));
     void this.#startSession(next, this.#take(next, limit));
   }
 
@@ -200,7 +199,7 @@ export class Group {
     this.#starting++;
     try {
       let first = await claiming;
-      if (first.length === 0) first = await this.#nextBatch(next.hostsKey, FIRST_BATCH);
+      if (first.length === 0) first = await this.#nextBatch(next.hostsKey, this.#firstBatch);
       this.#starting--;
       if (this.#stopped) await this.#port.giveBack(this, first);
       else if (first.length > 0) await this.#runSession(next, first);
@@ -284,6 +283,10 @@ export class Group {
     if (connections && verdict.reasons.every(({ code }) => code === 'connections_full'))
       shaping.memory.needConnection(this);
     return verdict;
+  }
+
+  get #firstBatch(): number {
+    return Math.min(FIRST_BATCH, this.#kit.session.messagesPerSession);
   }
 
   /** The number of messages that may be claimed at once. */
