@@ -1,5 +1,6 @@
 // Contract: what holds mail back besides its own due time, and what operators did about it.
 // Operations on many messages run in small batches, so that no verb takes long.
+import { DAY_MS } from '../base/clock.ts';
 import type { WaitingMessage } from './queue.ts';
 import type { LaneNotice } from './submissions.ts';
 
@@ -62,6 +63,9 @@ export interface GroupConcurrency {
   calmMs?: number;
 }
 
+/** A group's state is forgotten when it has not changed, and nothing was sent there, for so long. */
+export const GROUP_MEMORY_MS = DAY_MS;
+
 export interface TenantPace {
   tenantId: string;
   /** Minute since 1970, messages in it. */
@@ -78,13 +82,13 @@ export interface SharedHolds {
 export interface ShapingSnapshot {
   pauses: QueuePause[];
   suspensions: Suspension[];
-  groups: { mxGroup: string; concurrency: GroupConcurrency }[];
+  groups: { mxGroup: string; concurrency: GroupConcurrency; at: number }[];
   paces: TenantPace[];
 }
 
 export interface ShapingChanges {
   suspensions?: Suspension[];
-  /** Null: the group's state can be forgotten. */
+  /** Null: the group's state can be forgotten, unless another node has changed it after `at`. */
   groups?: { mxGroup: string; concurrency: GroupConcurrency | null; at: number }[];
   paces?: TenantPace[];
   /** Which MX group recipient domains belong to. */
@@ -92,7 +96,7 @@ export interface ShapingChanges {
 }
 
 export interface ShapingStore {
-  /** Deletes suspensions that have ended by `now`, and leaves them out. */
+  /** Deletes suspensions that have ended by `now` and states of groups that are old by then, and leaves them out. */
   loadShaping(now: number): Promise<ShapingSnapshot>;
   saveShaping(changes: ShapingChanges): Promise<void>;
   /** What has not ended by `now`. */

@@ -36,10 +36,8 @@ function said(shaping: Shaping, code: number | null, text: string, group = 'mx.t
   const kind = code === null ? 'no_connection' : code < 400 ? 'accepted' : 'refused';
   const message = { id: 'id', tenantId: 'acme', fromDomain: 'acme.test', sourceAddress: null };
   const judgement = judge({ kind, peer } as CourierResult, rules);
-  shaping.learn({
-    ...{ group, message, recipientDomain: 'rcpt.test', judgement, open: 1 },
-    others: { working: 0, sameHosts: 0 },
-  });
+  const others = { working: 0, sameHosts: 0 };
+  shaping.learn({ group, message, recipientDomain: 'rcpt.test', judgement, open: 1, others });
 }
 
 t.test(
@@ -62,3 +60,31 @@ t.test(
     await shaping.stop();
   },
 );
+
+t.test('a limited group to which nobody writes any more is forgotten after a day, and its row with it', async (t) => {
+  const { store, clock, open } = await setUp(t);
+  const shaping = await open();
+  const known = () => shaping.memory.groupNames().sort();
+  const stored = async () => (await store.shaping.loadShaping(START)).groups.map(({ mxGroup }) => mxGroup).sort();
+  for (const group of ['dead.test', 'busy.test', 'back.test']) said(shaping, null, 'connect ETIMEDOUT', group);
+  said(shaping, 250, '2.0.0 ok', 'healthy.test');
+  clock.at += 23 * HOUR_MS;
+  said(shaping, null, 'connect ETIMEDOUT', 'busy.test');
+  await shaping.tidy();
+  t.strictSame(known(), ['back.test', 'busy.test', 'dead.test'], 'one that is well, after an hour');
+  clock.at += 2 * HOUR_MS;
+  // Another daemon has written there, and this one has not heard of it.
+  const { concurrency } = (await store.shaping.loadShaping(START)).groups[0]!;
+  await store.shaping.saveShaping({ groups: [{ mxGroup: 'back.test', concurrency, at: clock.at }] });
+  await shaping.tidy();
+  await shaping.stop();
+  t.strictSame(known(), ['busy.test']);
+  t.strictSame(await stored(), ['back.test', 'busy.test']);
+  clock.at += 21 * HOUR_MS;
+  const again = await open();
+  t.strictSame(again.memory.groupNames().sort(), ['back.test', 'busy.test']);
+  clock.at += 2.5 * HOUR_MS;
+  await again.tidy();
+  await again.stop();
+  t.strictSame([again.memory.groupNames(), await stored()], [['back.test'], ['back.test']], 'by the time of its row');
+});

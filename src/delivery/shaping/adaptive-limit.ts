@@ -2,7 +2,7 @@
 // receiver says "too much". Pure: state, sign and time in, state and reason out.
 import { MINUTE_MS, SECOND_MS } from '../../base/clock.ts';
 import { unreachable } from '../../base/errors.ts';
-import type { GroupConcurrency } from '../../store/shaping.ts';
+import { GROUP_MEMORY_MS, type GroupConcurrency } from '../../store/shaping.ts';
 
 /*
  * A group begins with all permitted connections. `full` (a connection is refused while others are open) lowers the
@@ -66,6 +66,11 @@ export function healthy(ceiling: number): GroupConcurrency {
 /** Whether there is nothing to remember. */
 export function isHealthy({ limit, failures, coolDownUntil }: GroupConcurrency, ceiling: number): boolean {
   return limit >= ceiling && failures === 0 && coolDownUntil === 0;
+}
+
+/** What was learnt so long ago says nothing about the receiver any more. */
+export function isOutdated({ coolDownUntil, riseAt }: GroupConcurrency, triedAt: number, now: number): boolean {
+  return now - Math.max(triedAt, coolDownUntil, riseAt) > GROUP_MEMORY_MS;
 }
 
 /** The next state; the same object if nothing changes. */

@@ -1,18 +1,20 @@
 // The facts for shaping, in memory: pauses, suspensions, each group's limits and what it was sent, and
 // what paced tenants have sent. Collects facts; decides and stores nothing.
 import { HOUR_MS, MINUTE_MS, toTimestamp } from '../../base/clock.ts';
-import type {
-  GroupConcurrency,
-  QueuePause,
-  QueueTarget,
-  ShapingSnapshot,
-  Suspension,
-  SuspensionScope,
-  TenantPace,
+import {
+  GROUP_MEMORY_MS,
+  type GroupConcurrency,
+  type QueuePause,
+  type QueueTarget,
+  type ShapingChanges,
+  type ShapingSnapshot,
+  type Suspension,
+  type SuspensionScope,
+  type TenantPace,
 } from '../../store/shaping.ts';
 import type { Tier } from '../../store/tenants.ts';
 import { type EarlierPause, isForgotten, shrunk } from '../outcome/suspension-length.ts';
-import { healthy, isHealthy, permittedConnections } from './adaptive-limit.ts';
+import { healthy, isHealthy, isOutdated, permittedConnections } from './adaptive-limit.ts';
 import { KnownTenants } from './known-tenants.ts';
 import type { Provider, Providers } from './provider-limits.ts';
 import { SendWindow, type SentWithin } from './send-window.ts';
@@ -61,12 +63,14 @@ export interface MemoryKit {
 export interface GroupMemory {
   concurrency: GroupConcurrency;
   window: SentWithin | null;
-  /** When it last replied. */
-  answeredAt: number;
+  /** When mail was last tried there. */
+  triedAt: number;
   deliveredAt: number;
   /** The average time per message. */
   pace: { ms: number | null };
 }
+
+type ForgottenGroup = NonNullable<ShapingChanges['groups']>[number];
 
 /** After this time a group's counts are empty. */
 const IDLE_GROUP_MS = HOUR_MS;
@@ -89,8 +93,10 @@ export class ShapingMemory {
     this.#shared = shared;
     for (const pause of snapshot.pauses) this.setPause(pause, pause);
     for (const suspension of snapshot.suspensions) this.suspend(suspension);
-    for (const { mxGroup, concurrency } of snapshot.groups) {
-      this.group(mxGroup).concurrency = withinCeiling(concurrency, this.limitsOf(mxGroup).connections);
+    for (const { mxGroup, concurrency, at } of snapshot.groups) {
+      const group = this.group(mxGroup);
+      group.concurrency = withinCeiling(concurrency, this.limitsOf(mxGroup).connections);
+      group.triedAt = at;
     }
     const paces = shared ? [] : snapshot.paces;
     for (const { tenantId, slots } of paces) this.#paces.set(tenantId, new SendWindow(HOUR_MS, slots));
@@ -136,7 +142,7 @@ export class ShapingMemory {
     const { connections, messagesPerMinute, perService } = this.limitsOf(name);
     const shared = perService ? this.#shared?.windows.ofGroup(name) : null;
     const window = messagesPerMinute === null ? null : (shared ?? new SendWindow(MINUTE_MS));
-    const made = { concurrency: healthy(connections), window, answeredAt: 0, deliveredAt: 0, pace: { ms: null } };
+    const made = { concurrency: healthy(connections), window, triedAt: 0, deliveredAt: 0, pace: { ms: null } };
     this.#groups.set(name, made);
     return made;
   }
@@ -231,17 +237,23 @@ export class ShapingMemory {
     return [...tenantIds].map((tenantId) => ({ tenantId, slots: this.#paces.get(tenantId)?.toSlots(now) ?? [] }));
   }
 
-  /** Drops what is no longer relevant. Returns the tenants whose hour is empty. */
-  tidy(now: number): string[] {
+  /** Drops what is no longer relevant. Returns the tenants whose hour is empty, and groups whose stored state is old. */
+  tidy(now: number, maxGroups: number): { tenants: string[]; groups: ForgottenGroup[] } {
     for (const [key, { until }] of this.#suspensions) if (until <= now) this.#suspensions.delete(key);
     for (const [key, earlier] of this.#lengths) if (isForgotten(earlier, now)) this.#lengths.delete(key);
-    for (const [name, { concurrency, answeredAt }] of this.#groups) {
-      const idle = now - answeredAt > IDLE_GROUP_MS;
-      if (idle && isHealthy(concurrency, this.limitsOf(name).connections)) this.#groups.delete(name);
+    const groups: ForgottenGroup[] = [];
+    for (const [name, group] of this.#groups) {
+      const wasLimited = !isHealthy(group.concurrency, this.limitsOf(name).connections);
+      const isKept = wasLimited
+        ? !isOutdated(group.concurrency, group.triedAt, now)
+        : now - group.triedAt <= IDLE_GROUP_MS;
+      if (isKept || groups.length === maxGroups) continue;
+      this.#groups.delete(name);
+      if (wasLimited) groups.push({ mxGroup: name, concurrency: null, at: now - GROUP_MEMORY_MS });
     }
     const empty = [...this.#paces].filter(([, window]) => window.used(now) === 0).map(([tenantId]) => tenantId);
     for (const tenantId of empty) this.#paces.delete(tenantId);
-    return empty;
+    return { tenants: empty, groups };
   }
 
   #tenantFacts(tenantId: string, now: number): ShapingFacts['tenant'] {

@@ -168,7 +168,7 @@ export class Shaping {
     const earlier = this.memory.earlierPause.bind(this.memory);
     const delivering = now - known.deliveredAt < SAME_REPLY_MS;
     const { sign, suspension, surplus } = readSigns({ ...about, judgement, others, delivering, earlier }, now);
-    if (sign && sign.kind !== 'closed') known.answeredAt = now;
+    known.triedAt = now;
     if (sign?.kind === 'delivered') known.deliveredAt = now;
     if (sign) this.#adapt(group, sign, open);
     if (suspension) this.#suspend(suspension);
@@ -210,7 +210,9 @@ export class Shaping {
   /** Forgets what is no longer relevant; called from time to time. */
   async tidy(): Promise<void> {
     const now = this.#kit.clock.now();
-    this.reservations.dropped(this.memory.tidy(now));
+    const { tenants, groups } = this.memory.tidy(now, FORGET_PORTION);
+    this.reservations.dropped(tenants);
+    if (groups.length > 0) this.#save({ groups });
     await this.#kit.store.shaping.forgetDomains(now - DOMAIN_MEMORY_MS, FORGET_PORTION);
   }
 

@@ -1,12 +1,13 @@
 // Conformance: what holds mail back, and acting on many messages in portions.
 import type { Test } from 'tap';
-import type {
-  GroupConcurrency,
-  LaneCursor,
-  LanePage,
-  LanesTarget,
-  QueuePause,
-  Suspension,
+import {
+  GROUP_MEMORY_MS,
+  type GroupConcurrency,
+  type LaneCursor,
+  type LanePage,
+  type LanesTarget,
+  type QueuePause,
+  type Suspension,
 } from '../../../src/store/shaping.ts';
 import { untried } from '../../support/first-slot.ts';
 import { type Bench, T0 } from './harness.ts';
@@ -65,7 +66,7 @@ export const shapingCases = {
     t.strictSame(loaded, {
       pauses: [pause],
       suspensions: [suspension({ until: T0 + 1500, rule: 'other' }), ofSender],
-      groups: [{ mxGroup: 'google', concurrency: CONCURRENCY }],
+      groups: [{ mxGroup: 'google', concurrency: CONCURRENCY, at: T0 }],
       paces: [{ tenantId, slots: [[1, 2]] }],
     });
     await bench.store.shaping.saveShaping({
@@ -78,6 +79,21 @@ export const shapingCases = {
       'over is over',
     );
     t.strictSame((await bench.store.shaping.loadShaping(T0 + 2000)).suspensions, []);
+  },
+
+  "a group's state is forgotten when it is old, and not when another node has changed it meanwhile": async (
+    t: Test,
+    bench: Bench,
+  ) => {
+    const { shaping } = bench.store;
+    const state = (mxGroup: string, at: number) => ({ mxGroup, concurrency: CONCURRENCY, at });
+    const forgotten = (mxGroup: string, at: number) => ({ mxGroup, concurrency: null, at });
+    const known = async (now: number) => (await shaping.loadShaping(now)).groups.map(({ mxGroup }) => mxGroup).sort();
+    await shaping.saveShaping({ groups: [state('google', T0), state('yahoo', T0), state('other', T0 + 5)] });
+    await shaping.saveShaping({ groups: [forgotten('google', T0), forgotten('yahoo', T0 - 1)] });
+    t.strictSame(await known(T0), ['other', 'yahoo']);
+    t.strictSame(await known(T0 + GROUP_MEMORY_MS), ['other']);
+    t.strictSame(await known(T0), ['other'], 'its row is gone');
   },
 
   'suspensions are lifted by group, tenant and domain': async (t: Test, bench: Bench) => {

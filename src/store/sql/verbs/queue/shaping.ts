@@ -1,16 +1,17 @@
 // What holds mail back: pauses, suspensions, the state of each MX group, and the MX group of each recipient
 // domain. Operations on messages by lane are in queue-pauses.ts.
 
-import type {
-  GroupConcurrency,
-  OperatorNote,
-  QueueTarget,
-  ShapingChanges,
-  ShapingSnapshot,
-  ShapingStore,
-  SharedHolds,
-  Suspension,
-  TenantPace,
+import {
+  GROUP_MEMORY_MS,
+  type GroupConcurrency,
+  type OperatorNote,
+  type QueueTarget,
+  type ShapingChanges,
+  type ShapingSnapshot,
+  type ShapingStore,
+  type SharedHolds,
+  type Suspension,
+  type TenantPace,
 } from '../../../shaping.ts';
 import type { Steps } from '../../steps.ts';
 import type { Transaction, Work } from '../../transaction.ts';
@@ -46,12 +47,13 @@ export function shapingVerbs(db: Transaction): ShapingVerbs {
 
 function* loadShaping(db: Transaction, now: number): Steps<ShapingSnapshot> {
   yield* db.sql('DELETE FROM suspensions WHERE until <= +?').run(now);
+  yield* db.sql('DELETE FROM group_states WHERE changed_at <= +?').run(now - GROUP_MEMORY_MS);
   yield* forgetFinished(db);
   const pauses = (yield* db.sql('SELECT * FROM queue_pauses ORDER BY kind, target').all()) as Row[];
   const suspensions = (yield* db
     .sql('SELECT * FROM suspensions ORDER BY mx_group, scope, tenant_id, subject')
     .all()) as Row[];
-  const groups = (yield* db.sql('SELECT mx_group, state FROM group_states').all()) as Row[];
+  const groups = (yield* db.sql('SELECT mx_group, state, changed_at FROM group_states').all()) as Row[];
   const paces = (yield* db.sql('SELECT tenant_id, slots FROM tenant_paces').all()) as Row[];
   return {
     pauses: pauses.map(pauseFromRow),
@@ -59,6 +61,7 @@ function* loadShaping(db: Transaction, now: number): Steps<ShapingSnapshot> {
     groups: groups.map((row) => ({
       mxGroup: row.mx_group as string,
       concurrency: JSON.parse(row.state as string) as GroupConcurrency,
+      at: row.changed_at as number,
     })),
     paces: paces.map((row) => ({
       tenantId: fromId(row.tenant_id),
@@ -91,8 +94,9 @@ function* forgetFinished(db: Transaction): Steps<void> {
 function* saveShaping(db: Transaction, { suspensions, groups, paces, domains }: ShapingChanges): Steps<void> {
   for (const suspension of suspensions ?? []) yield* saveSuspension(db, suspension);
   for (const { mxGroup, concurrency, at } of groups ?? []) {
-    if (concurrency === null) yield* db.sql('DELETE FROM group_states WHERE mx_group = +?').run(mxGroup);
-    else {
+    if (concurrency === null) {
+      yield* db.sql('DELETE FROM group_states WHERE mx_group = +? AND changed_at <= +?').run(mxGroup, at);
+    } else {
       const save = `INSERT INTO group_states (mx_group, state, changed_at) VALUES (+?, +?, +?)
         ON CONFLICT (mx_group) DO UPDATE SET state = excluded.state, changed_at = excluded.changed_at`;
       yield* db.sql(save).run(mxGroup, JSON.stringify(concurrency), at);
