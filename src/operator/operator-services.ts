@@ -13,6 +13,7 @@ import type { Domains } from '../domains/domains.ts';
 import type { IntakeState } from '../observe/intake.ts';
 import type { OperatorAction, QueueTarget } from '../store/shaping.ts';
 import type { Store } from '../store/store.ts';
+import type { DoubtedReceiver } from '../store/suppressions.ts';
 import type { Tenant } from '../store/tenants.ts';
 import type { Scheduling } from '../submission/schedule.ts';
 import type { OwnerNotices } from '../tenants/owner-notices.ts';
@@ -32,8 +33,8 @@ export interface OperatorServices {
   domains(): Domains;
   /** Called once a tenant's change is on disk: the daemon wakes mail that its status held back. */
   tenantChanged(tenant: Tenant): void;
-  /** Called once it is on disk that a receiver is trusted again. */
-  receiverTrusted(mxGroup: string): void;
+  /** Called once it is on disk that a receiver is trusted again. Returns the doubt that the daemon's memory still had. */
+  receiverTrusted(mxGroup: string): DoubtedReceiver | null;
   /** Called once it is on disk that an inbound mail waits again. */
   inboundWaits(): void;
   /** Notifies owners of new keys by mail; without a daemon, the mail waits in the queue for the next one. */

@@ -69,7 +69,7 @@ export async function withOwnServices<T>(
       domains: () =>
         ownDomains(config, { store, vault: { seal: (...secret) => vault().seal(...secret) }, clock, ids, isSandbox }),
       tenantChanged: () => {},
-      receiverTrusted: () => {},
+      receiverTrusted: () => null,
       inboundWaits: () => store.notices.tellInbound(),
     };
     try {

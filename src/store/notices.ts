@@ -10,7 +10,7 @@ export interface NoticeListener {
   lanesDue?(slots: number[]): void;
   /** Another node has kept inbound mail that is not its own, or has put some back. */
   inboundWaits?(): void;
-  /** Some node has changed something that is not mail, such as a tenant, a pause or a suspension: once a second at most. */
+  /** Some node has changed something that is not mail, such as a tenant, a pause or a doubt: once a second at most. */
   changed?(): void;
   /** Notices of other nodes may have been lost. */
   missed?(): void;

@@ -5,9 +5,9 @@ export type VerbKind =
   | 'read'
   /** Reads much, a bounded slice in each turn of the event loop: it may miss changes made meanwhile. */
   | 'slices'
-  /** Changes data that read caches may hold: tenants, users, keys, domains and the like. */
+  /** Changes what read caches or other nodes' memory may hold: tenants, keys, domains, pauses and the like. Nodes are told. */
   | 'write'
-  /** Changes messages and their data, and nothing that a read cache holds, except that it may add lanes. */
+  /** Changes messages and their data, and nothing that a cache or other nodes hold, except that it may add lanes. */
   | 'mail'
   /** As `mail`, for delivery results: while many come, a commit waits briefly for more of them. */
   | 'results';

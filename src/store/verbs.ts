@@ -229,8 +229,8 @@ export const VERBS = {
     forgetExpiredSuppressions: 'write',
   },
   reputation: {
-    doubtReceiver: 'mail',
-    trustReceiver: 'mail',
+    doubtReceiver: 'write',
+    trustReceiver: 'write',
     listDoubtedReceivers: 'read',
     resultsSinceReview: 'read',
     stopForReview: 'write',

@@ -1,7 +1,7 @@
 // Watches the hard bounces of each MX group. When their rate spikes, they count as soft from then on, until
-// an operator decides; that flag is on disk and survives a restart. The counts are only in memory: after a
-// restart a spike is noticed a few bounces later. Mail without a route in DNS is watched in the same way, as
-// one group.
+// an operator decides; that flag is in the store: it survives a restart, and holds on every node. The counts are
+// only in memory: after a restart a spike is noticed a few bounces later. Mail without a route in DNS is watched
+// in the same way, as one group.
 
 import { BoundedMap } from '../base/bounded-map.ts';
 import { type Clock, toTimestamp } from '../base/clock.ts';
@@ -43,14 +43,31 @@ export class HardBounceWatch {
   /** The oldest entry is evicted, which only makes its count start again. */
   readonly #watched = new BoundedMap<string, Watched>(MAX_WATCHED);
   readonly #doubts = new Map<string, DoubtedReceiver>();
+  /** Those of them that are in the store, unless an operator has decided since. */
+  readonly #stored = new WeakSet<DoubtedReceiver>();
+  #reads = 0;
 
-  private constructor(kit: HardBounceWatchKit, doubts: readonly DoubtedReceiver[]) {
+  /** It knows of no doubts before the first `readStored`. */
+  constructor(kit: HardBounceWatchKit) {
     this.#kit = kit;
-    for (const doubt of doubts) this.#doubts.set(doubt.mxGroup, doubt);
   }
 
-  static async open(kit: HardBounceWatchKit): Promise<HardBounceWatch> {
-    return new HardBounceWatch(kit, await kit.store.reputation.listDoubtedReceivers());
+  /** Other nodes may have added doubts, or operators may have decided there. What is not stored yet stays. */
+  async readStored(): Promise<void> {
+    const read = ++this.#reads;
+    const earlier = [...this.#doubts.values()].filter((doubt) => this.#stored.has(doubt));
+    const listed = await this.#kit.store.reputation.listDoubtedReceivers();
+    // A read that has begun since knows more.
+    if (read !== this.#reads) return;
+    const groups = new Set(listed.map(({ mxGroup }) => mxGroup));
+    for (const doubt of earlier) {
+      const { mxGroup } = doubt;
+      if (!groups.has(mxGroup) && this.#doubts.get(mxGroup) === doubt) this.trust(mxGroup);
+    }
+    for (const doubt of listed) {
+      this.#doubts.set(doubt.mxGroup, doubt);
+      this.#stored.add(doubt);
+    }
   }
 
   /** Records how a message to this group ended. A message without a group is ignored. */
@@ -74,10 +91,15 @@ export class HardBounceWatch {
     return `counts as soft until an operator decides: ${doubt.reason}, at ${toTimestamp(doubt.since)}`;
   }
 
-  /** An operator has decided: counting starts again, since the doubted bounces don't show the usual rate. */
-  trust(mxGroup: string): void {
+  /**
+   * An operator has decided: counting starts again, since the doubted bounces don't show the usual rate. Returns the doubt
+   * that it ends, if any.
+   */
+  trust(mxGroup: string): DoubtedReceiver | null {
+    const doubt = this.#doubts.get(mxGroup) ?? null;
     this.#doubts.delete(mxGroup);
     this.#watched.delete(mxGroup);
+    return doubt;
   }
 
   #doubt(doubt: DoubtedReceiver): void {
@@ -90,7 +112,8 @@ export class HardBounceWatch {
     const accept = `postrider suppression trust --group '${mxGroup}'`;
     const until = `${mxGroup === NO_ROUTE ? 'it is held' : 'its hard bounces count as soft'} until an operator decides`;
     log.warn({ mx_group: mxGroup, reason, undo, accept }, `${reason}: ${until}`);
-    store.reputation.doubtReceiver(doubt).catch((error: unknown) => {
+    const onStored = () => void this.#stored.add(doubt); // or that of a node that was faster
+    store.reputation.doubtReceiver(doubt).then(onStored, (error: unknown) => {
       log.error(
         { error, mx_group: mxGroup },
         `the flag on these hard bounces could not be stored: ${describeError(error)}`,

@@ -2,6 +2,7 @@
 // tenants. Both get every message's end, in SMTP or by a later report; operator and owners are notified by mail.
 
 import { type Clock, SECOND_MS, toTimestamp } from '../base/clock.ts';
+import { describeError } from '../base/errors.ts';
 import type { TimerSpec } from '../base/timers.ts';
 import type { Logger } from '../observe/log.ts';
 import type { Store, StoreVerbs } from '../store/store.ts';
@@ -12,7 +13,7 @@ import type { SpikeRule } from './spike-rule.ts';
 import { TenantReviews } from './tenant-review.ts';
 
 export interface ReputationKit {
-  store: Pick<Store, 'reputation'> &
+  store: Pick<Store, 'reputation' | 'notices'> &
     StoreVerbs<{ tenants: 'listTenants' | 'getTenant'; domains: 'findVerifiedHolder' }>;
   clock: Clock;
   log: Logger;
@@ -34,7 +35,8 @@ export interface Reputation {
   complained(tenantId: string): void;
   /** For an MX group, or NO_ROUTE. */
   doubtOf(mxGroup: string | null): string | null;
-  trust(mxGroup: string): void;
+  /** Returns the doubt that it ends here, if any. */
+  trust(mxGroup: string): DoubtedReceiver | null;
   /** The trouble with the service's own mail that would suspend another tenant; null: none. */
   ownTrouble(): Promise<string | null>;
   timers: TimerSpec[];
@@ -47,7 +49,7 @@ export const NO_BRAKES: Reputation = {
   unrouted: () => {},
   complained: () => {},
   doubtOf: () => null,
-  trust: () => {},
+  trust: () => null,
   ownTrouble: () => Promise.resolve(null),
   timers: [],
 };
@@ -57,13 +59,7 @@ const REVIEW_PERIOD_MS = 5 * SECOND_MS;
 export async function openReputation(kit: ReputationKit): Promise<Reputation> {
   const { store, clock, log, operatorAddress, notify } = kit;
   const operator = operatorAddress === null ? [] : [operatorAddress];
-  const watch = await HardBounceWatch.open({
-    store,
-    clock,
-    log,
-    rule: kit.spikeRule,
-    onDoubt: (doubt) => notify(operator, noticeOf(doubt)),
-  });
+  const watch = await openWatch(kit, (doubt) => notify(operator, noticeOf(doubt)));
   const reviews = new TenantReviews({
     store,
     clock,
@@ -104,6 +100,22 @@ export async function openReputation(kit: ReputationKit): Promise<Reputation> {
       { name: 'tenant reviews', periodMs: REVIEW_PERIOD_MS, run: async () => `${await reviews.check()} stopped` },
     ],
   };
+}
+
+/** Listens before it reads for the first time, so that it misses nothing. */
+async function openWatch(
+  { store, clock, log, spikeRule: rule }: ReputationKit,
+  onDoubt: (doubt: DoubtedReceiver) => void,
+): Promise<HardBounceWatch> {
+  const watch = new HardBounceWatch({ store, clock, log, rule, onDoubt });
+  store.notices.listen({
+    changed: () =>
+      void watch.readStored().catch((error: unknown) => {
+        log.error({ error }, `the doubts of other nodes could not be read: ${describeError(error)}`);
+      }),
+  });
+  await watch.readStored();
+  return watch;
 }
 
 interface Stop {

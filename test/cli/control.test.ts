@@ -24,6 +24,8 @@ import { createScheduling } from '../../src/submission/schedule.ts';
 import { newProgram } from '../support/program.ts';
 import { addWaitingMessage } from './waiting-message.ts';
 
+const REMEMBERED = { mxGroup: 'mx.remembered.test', since: 1, reason: 'it could not be stored' };
+
 /** What the daemon does for the command line: lock, store, socket. */
 async function startDaemonSide(t: Test) {
   const program = newProgram();
@@ -52,7 +54,7 @@ async function startDaemonSide(t: Test) {
     vault: () => new Vault([Buffer.alloc(MASTER_KEY_BYTES, 3)]),
     domains: () => Promise.reject(new Error('no domains here')) as never,
     tenantChanged: ({ id }) => void changedTenants.push(id),
-    receiverTrusted: () => {},
+    receiverTrusted: (mxGroup) => (mxGroup === REMEMBERED.mxGroup ? REMEMBERED : null),
     inboundWaits: () => {},
   };
   const onCommand = (command: string, answer: { kind: string }) => void ran.push(`${command}: ${answer.kind}`);
@@ -84,6 +86,18 @@ t.test('commands are carried out in the daemon, and it hears of what they change
     stderr: /postrider key revoke: key not found/,
   });
   t.same(ran, ['tenant create: done', 'tenant set: done', 'key revoke: failed']);
+});
+
+t.test('a doubt that is in the memory of the daemon alone ends there, and the answer says so', async (t) => {
+  const { program } = await startDaemonSide(t);
+  t.match(await program.run('suppression', 'trust', '--group', REMEMBERED.mxGroup, '--json'), {
+    code: 0,
+    stdout: /"reason":\s*"it could not be stored"/,
+  });
+  t.match(await program.run('suppression', 'trust', '--group', 'mx.other.test'), {
+    code: 1,
+    stderr: /are not doubted/,
+  });
 });
 
 t.test('the queue', async (t) => {

@@ -14,19 +14,22 @@ async function watching(known: DoubtedReceiver[] = []) {
   const stored: DoubtedReceiver[] = [...known];
   const told: string[] = [];
   const lines: Record<string, unknown>[] = [];
-  const watch = await HardBounceWatch.open({
-    store: {
-      reputation: { doubtReceiver: async (doubt) => stored.push(doubt) > 0, listDoubtedReceivers: async () => known },
-    },
+  const reputation = {
+    doubtReceiver: async (doubt: DoubtedReceiver) => stored.push(doubt) > 0,
+    listDoubtedReceivers: async () => stored.map((doubt) => ({ ...doubt })),
+  };
+  const watch = new HardBounceWatch({
+    store: { reputation },
     clock: { now: () => now },
     log: { ...silentLogger, warn: (facts) => void lines.push(facts) },
     rule: RULE,
     onDoubt: ({ mxGroup }) => void told.push(mxGroup),
   });
+  await watch.readStored();
   const end = (count: number, how: MessageEnd, group = MX) => {
     for (let index = 0; index < count; index++) watch.note(group, how);
   };
-  return { watch, end, stored, told, lines, pass: (ms: number) => (now += ms) };
+  return { watch, end, stored, told, lines, reputation, pass: (ms: number) => (now += ms) };
 }
 
 t.test('the decision', async (t) => {
@@ -61,8 +64,9 @@ t.test('a provider that answers 5.1.1 for everybody', async (t) => {
 t.test('what was doubted before the start is doubted still, until an operator decides', async (t) => {
   const { watch, end } = await watching([{ mxGroup: MX, since: 1, reason: 'they have leapt' }]);
   t.match(watch.doubtOf(MX), 'they have leapt');
-  watch.trust(MX);
+  t.match(watch.trust(MX), { reason: 'they have leapt' });
   t.equal(watch.doubtOf(MX), null);
+  t.equal(watch.trust(MX), null);
   end(9, 'hard');
   t.equal(watch.doubtOf(MX), null, 'it begins anew');
 });
@@ -110,3 +114,74 @@ t.test('mail without a route is watched as one group', async (t) => {
   watch.trust(NO_ROUTE);
   t.equal(watch.doubtOf(NO_ROUTE), null);
 });
+
+t.test('what another node doubts is doubted here, until an operator decides there', async (t) => {
+  const { watch, end, stored, told } = await watching();
+  end(9, 'hard');
+  stored.push({ mxGroup: MX, since: 7, reason: 'another node has seen it' });
+  await watch.readStored();
+  t.match(watch.doubtOf(MX), 'another node has seen it');
+  t.same(told, [], 'that node has told it');
+  stored.length = 0;
+  await watch.readStored();
+  t.equal(watch.doubtOf(MX), null);
+  end(9, 'hard');
+  t.equal(watch.doubtOf(MX), null, 'it begins anew');
+  end(1, 'hard');
+  t.match(watch.doubtOf(MX), '10 of the last 10 messages');
+  await turn();
+  stored.length = 0;
+  await watch.readStored();
+  t.equal(watch.doubtOf(MX), null, 'also when this node was the first one to doubt it');
+});
+
+t.test('of two nodes that doubt the same, the store keeps one doubt, which is decided for both', async (t) => {
+  const { watch, end, stored, reputation } = await watching();
+  stored.push({ mxGroup: MX, since: 7, reason: 'another node has seen it' });
+  reputation.doubtReceiver = async () => false;
+  end(10, 'hard');
+  await turn();
+  stored.length = 0;
+  await watch.readStored();
+  t.equal(watch.doubtOf(MX), null, 'though it was decided before this node had seen it');
+});
+
+t.test('a doubt that is not stored yet stays, and so does one that came during a read', async (t) => {
+  const { watch, end, stored, reputation } = await watching();
+  const listed = Promise.withResolvers<void>();
+  const { listDoubtedReceivers } = reputation;
+  reputation.listDoubtedReceivers = async () => {
+    const found = await listDoubtedReceivers();
+    await listed.promise;
+    return found;
+  };
+  const reading = watch.readStored();
+  end(10, 'hard');
+  t.equal(stored.length, 1);
+  listed.resolve();
+  await reading;
+  t.not(watch.doubtOf(MX), null);
+
+  reputation.doubtReceiver = () => Promise.reject(new Error('the database is away'));
+  end(20, 'hard', NO_ROUTE);
+  await turn();
+  await watch.readStored();
+  t.not(watch.doubtOf(NO_ROUTE), null);
+  t.match(watch.trust(NO_ROUTE), { mxGroup: NO_ROUTE }, 'an operator can end it here');
+});
+
+t.test('of two reads at once, the later one counts', async (t) => {
+  const { watch, stored, reputation } = await watching();
+  const answers: ((doubts: DoubtedReceiver[]) => void)[] = [];
+  reputation.listDoubtedReceivers = () => new Promise((resolve) => answers.push(resolve));
+  const reads = [watch.readStored(), watch.readStored()];
+  answers[1]!(stored);
+  answers[0]!([{ mxGroup: MX, since: 7, reason: 'it was doubted a moment ago' }]);
+  await Promise.all(reads);
+  t.equal(watch.doubtOf(MX), null);
+});
+
+/** All that waits for nothing outside has run by then. */
+function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}

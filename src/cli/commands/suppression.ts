@@ -226,12 +226,14 @@ export const suppressionTrust = storeCommand({
   options: { group: required(name('GROUP', 'the MX group, or no-route, as suppression doubts shows it')) },
   async run(services, { group }) {
     const { store, receiverTrusted } = services;
-    const doubt = await store.reputation.trustReceiver(group);
+    const stored = await store.reputation.trustReceiver(group);
+    // Also when the store has no doubt: one that could not be stored is in the daemon's memory alone.
+    const remembered = receiverTrusted(group);
+    const doubt = stored ?? remembered;
     if (!doubt)
       return failed(
         group === NO_ROUTE ? 'mail without a route is not held' : `hard bounces of ${group} are not doubted`,
       );
-    receiverTrusted(group);
     await recordAct(services, null, 'receiver.trusted', { group, doubted_since: toTimestamp(doubt.since) });
     return done({ mx_group: group, doubted_since: toTimestamp(doubt.since), reason: doubt.reason });
   },

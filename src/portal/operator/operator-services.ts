@@ -13,6 +13,7 @@ import type { HeldCertificate } from '../../operator/held-certificates.ts';
 import type { PortalReads } from '../../store/reads.ts';
 import type { OperatorAction, QueueTarget } from '../../store/shaping.ts';
 import type { Store } from '../../store/store.ts';
+import type { DoubtedReceiver } from '../../store/suppressions.ts';
 import type { Notice } from '../../submission/service-mail.ts';
 import type { BrakeState } from '../../suppression/brake.ts';
 import type { SecondStepFor } from '../../tenants/accounts/second-step-rule.ts';
@@ -64,8 +65,8 @@ export interface OperatorServices {
   reader: MailReader;
   /** Told after a tenant's change is on disk. */
   tenantChanged(): void;
-  /** Told after it is on disk that a receiver's hard bounces are believed again. */
-  receiverTrusted(mxGroup: string): void;
+  /** Told after it is on disk that a receiver's hard bounces are believed again; returns the doubt that memory still had. */
+  receiverTrusted(mxGroup: string): DoubtedReceiver | null;
   /** How near a tenant is to a review; null: it is never reviewed here. */
   brake(tenantId: string): Promise<BrakeState | null>;
   /** What another tenant would be stopped for, of the service's own mail; null: nothing. */

@@ -165,9 +165,10 @@ async function undo(services: Services, visit: Operators): Promise<PageResult> {
 
 async function trust({ store, receiverTrusted }: Services, visit: Operators): Promise<PageResult> {
   const group = visit.form.get('group') ?? '';
-  const doubt = await store.reputation.trustReceiver(group);
+  const stored = await store.reputation.trustReceiver(group);
+  const remembered = receiverTrusted(group);
+  const doubt = stored ?? remembered;
   if (!doubt) return redirect(PATH, 'No decision is pending for this name.', 'warn');
-  receiverTrusted(group);
   await visit.audit('receiver.trusted', { group, doubted_since: new Date(doubt.since).toISOString() });
   return redirect(
     PATH,
