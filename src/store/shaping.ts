@@ -91,8 +91,13 @@ export interface ShapingChanges {
   /** Null: the group's state can be forgotten, unless another node has changed it after `at`. */
   groups?: { mxGroup: string; concurrency: GroupConcurrency | null; at: number }[];
   paces?: TenantPace[];
-  /** Which MX group recipient domains belong to. */
-  domains?: { domain: string; mxGroup: string; at: number }[];
+}
+
+/** Which MX group mail to a recipient domain was routed to. */
+export interface DomainNote {
+  domain: string;
+  mxGroup: string;
+  at: number;
 }
 
 export interface ShapingStore {
@@ -115,6 +120,8 @@ export interface ShapingStore {
   /** Newest first; of all targets, or of one. */
   listOperatorNotes(filter: { target?: QueueTarget; limit: number }): Promise<OperatorNote[]>;
 
+  /** Each of another domain. What was stored at `freshSince` or later, with the same group, is left as it is. */
+  noteDomains(notes: readonly DomainNote[], freshSince: number): Promise<void>;
   groupOfDomain(domain: string): Promise<string | null>;
   /** Whether mail has been sent to such a group, or some state of it is stored. */
   isKnownGroup(mxGroup: string): Promise<boolean>;

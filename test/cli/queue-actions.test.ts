@@ -24,7 +24,7 @@ async function setUp(t: Test) {
   };
   const waiting = await withStore(async (store) => {
     const at = systemClock.now();
-    await store.shaping.saveShaping({ domains: [{ domain: 'receiver.example', mxGroup: GROUP, at }] });
+    await store.shaping.noteDomains([{ domain: 'receiver.example', mxGroup: GROUP, at }], at);
     return addWaitingMessage({ store, clock: systemClock, ids: new IdSource() } as never);
   });
   const codes = async () => {

@@ -349,7 +349,7 @@ t.test('charts are counted from where the count stands, and read by tenant', asy
   const { domain, tenant } = await bench.sender('acme.test');
   const message = await bench.sending(domain, 'a@x.test');
   await bench.store.queue.record([bench.attempted(message, { to: 'delivered' }, bench.event('email.delivered'))]);
-  await bench.store.shaping.saveShaping({ domains: [{ domain: 'x.test', mxGroup: 'mx.x.test', at: T0 }] });
+  await bench.store.shaping.noteDomains([{ domain: 'x.test', mxGroup: 'mx.x.test', at: T0 }], T0);
   const count = await planner.plansOf((store) => countAll(store));
   t.match(count, 'SEARCH e USING INTEGER PRIMARY KEY (rowid>?)');
   for (const key of ['m USING PRIMARY KEY (id=?)', 'l USING INTEGER PRIMARY KEY (rowid=?)']) t.match(count, key);

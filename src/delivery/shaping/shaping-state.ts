@@ -1,7 +1,6 @@
 // The state of shaping: decides which mail may be sent, learns from every outcome, stores what must survive
 // a restart, and notifies the scheduler when mail is stopped or released.
 
-import { BoundedMap } from '../../base/bounded-map.ts';
 import type { Clock } from '../../base/clock.ts';
 import { DAY_MS, SECOND_MS, toTimestamp } from '../../base/clock.ts';
 import { describeError } from '../../base/errors.ts';
@@ -12,6 +11,7 @@ import type { Store, StoreVerbs } from '../../store/store.ts';
 import type { Judgement } from '../outcome/judge.ts';
 import { isNews, SAME_REPLY_MS } from '../outcome/suspension-length.ts';
 import { adapt, healthy, isHealthy, type Sign } from './adaptive-limit.ts';
+import { NotedDomains } from './noted-domains.ts';
 import type { Providers } from './provider-limits.ts';
 import { Reservations } from './reservations.ts';
 import { decideShaping, type ShapingVerdict, whatPauses } from './shaping.ts';
@@ -59,11 +59,8 @@ const PROVIDER_TOLERANCE = 3;
 const KEEP_EVERY_MS = 5 * SECOND_MS;
 /** The group of a domain without mail for so long is forgotten. */
 const DOMAIN_MEMORY_MS = 30 * DAY_MS;
-/** How often a domain with mail is stored again, so that it is not forgotten. */
-const NOTED_AGAIN_AFTER_MS = DAY_MS;
 const FORGET_PORTION = 500;
 const SCOPES: readonly SuspensionScope[] = ['group', 'source', 'sender_domain', 'domain'];
-const MAX_NOTED_DOMAINS = 20_000;
 
 /*
  * ShapingMemory holds the facts, Reservations what is left of the limits per minute and hour, and the pure function in
@@ -81,7 +78,7 @@ export class Shaping {
   readonly #kit: ShapingKit;
   readonly #others = new OthersHolds();
   #listener: ShapingListener | null = null;
-  readonly #notedDomains = new BoundedMap<string, { mxGroup: string; at: number }>(MAX_NOTED_DOMAINS);
+  readonly #notedDomains: NotedDomains;
   readonly #saving = new Set<Promise<void>>();
   #saver: NodeJS.Timeout | null = null;
 
@@ -93,6 +90,7 @@ export class Shaping {
     this.#kit = kit;
     this.memory = memory;
     this.reservations = new Reservations(memory, kit.clock);
+    this.#notedDomains = new NotedDomains(kit);
   }
 
   start(listener: ShapingListener): void {
@@ -106,7 +104,7 @@ export class Shaping {
     if (this.#saver) clearInterval(this.#saver);
     this.#listener = null;
     this.#savePaces();
-    await Promise.all([...this.#saving, this.#kit.shared?.close()]);
+    await Promise.all([...this.#saving, this.#notedDomains.stop(), this.#kit.shared?.close()]);
   }
 
   verdict(question: ShapingQuestion): ShapingVerdict {
@@ -200,11 +198,7 @@ export class Shaping {
 
   /** Stores a domain's group, so that operators can act on it by group. */
   noteDomain(domain: string, mxGroup: string): void {
-    const at = this.#kit.clock.now();
-    const known = this.#notedDomains.get(domain);
-    if (known?.mxGroup === mxGroup && at - known.at < NOTED_AGAIN_AFTER_MS) return;
-    this.#notedDomains.set(domain, { mxGroup, at });
-    this.#save({ domains: [{ domain, mxGroup, at }] });
+    this.#notedDomains.note(domain, mxGroup);
   }
 
   /** Forgets what is no longer relevant; called from time to time. */

@@ -22,7 +22,7 @@ export const chartFigureCases = {
   'accepted messages and all kinds of events are counted by hour and provider': async (t: Test, bench: Bench) => {
     const { store } = bench;
     const { tenant, domain } = await bench.sender('acme.test');
-    await store.shaping.saveShaping({ domains: [{ domain: 'x.test', mxGroup: 'google', at: T0 }] });
+    await store.shaping.noteDomains([{ domain: 'x.test', mxGroup: 'google', at: T0 }], T0);
     await bench.accept(domain, ['a@x.test', 'b@x.test', 'c@y.test']);
     await bench.accept(domain, ['d@x.test'], { acceptedAt: T0 + HOUR });
     const told = async (type: EventType, data: Record<string, unknown>, at = T0) =>
@@ -147,9 +147,10 @@ export const chartFigureCases = {
     const { store } = bench;
     const { tenant, domain } = await bench.sender('acme.test');
     const domains = Array.from({ length: PROVIDERS_PER_HOUR + 3 }, (_, n) => `x${n}.test`);
-    await store.shaping.saveShaping({
-      domains: domains.map((name) => ({ domain: name, mxGroup: `mx.${name}`, at: T0 })),
-    });
+    await store.shaping.noteDomains(
+      domains.map((name) => ({ domain: name, mxGroup: `mx.${name}`, at: T0 })),
+      T0,
+    );
     const deliver = (to: string, at = T0) => tell(bench, domain, { type: 'email.delivered', data: {}, at, to });
     for (const name of domains.slice(0, -1)) await deliver(`a@${name}`);
     await countAll(store, 1);
@@ -174,9 +175,10 @@ export const chartFigureCases = {
     const { store } = bench;
     const { tenant, domain } = await bench.sender('acme.test');
     const domains = Array.from({ length: PROVIDERS_PER_HOUR + 5 }, (_, n) => `x${n}.test`);
-    await store.shaping.saveShaping({
-      domains: domains.map((name) => ({ domain: name, mxGroup: `mx.${name}`, at: T0 })),
-    });
+    await store.shaping.noteDomains(
+      domains.map((name) => ({ domain: name, mxGroup: `mx.${name}`, at: T0 })),
+      T0,
+    );
     for (const name of domains) await tell(bench, domain, { type: 'email.failed', data: {}, at: T0, to: `a@${name}` });
     const tally = await store.figures.tallyNext(1000);
     const unchanged = structuredClone(tally);

@@ -19,7 +19,7 @@ export const operatorReadCases = {
       ['y.test', 'big'],
       ['z.test', 'small'],
     ] as const) {
-      await store.shaping.saveShaping({ domains: [{ domain, mxGroup, at: T0 }] });
+      await store.shaping.noteDomains([{ domain, mxGroup, at: T0 }], T0);
     }
     await bench.queued(one.domain, 'a@x.test', T0 + 5);
     await bench.queued(one.domain, 'b@x.test', T0 + 3);

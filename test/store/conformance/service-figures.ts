@@ -55,7 +55,7 @@ export const serviceFigureCases = {
       { domain: 'x.test', mxGroup: 'google', at: T0 },
       { domain: 'y.test', mxGroup: 'mx.y.test', at: T0 },
     ];
-    await bench.store.shaping.saveShaping({ domains });
+    await bench.store.shaping.noteDomains(domains, T0);
     const [acme, beta] = [await bench.sender('acme.test'), await bench.sender('beta.test')];
     const toX = { to: 'a@x.test', from: A, domain: acme.domain };
     await tell(bench, { type: 'email.delivered', ...toX });

@@ -183,9 +183,10 @@ export const shapingCases = {
     const { lane: x } = await bench.queued(acme.domain, 'a@x.test');
     const { lane: y } = await bench.queued(acme.domain, 'a@y.test');
     const { lane: otherX } = await bench.queued(other.domain, 'a@x.test');
-    await bench.store.shaping.saveShaping({
-      domains: ['x.test', 'y.test'].map((domain) => ({ domain, mxGroup: 'google', at: T0 })),
-    });
+    await bench.store.shaping.noteDomains(
+      ['x.test', 'y.test'].map((domain) => ({ domain, mxGroup: 'google', at: T0 })),
+      T0,
+    );
     const pages = async (target: LanesTarget, limit: number) => {
       const found: number[][] = [];
       for (let after: LaneCursor | null = null; ; ) {
@@ -206,6 +207,26 @@ export const shapingCases = {
     t.equal(await bench.store.shaping.isKnownGroup('yahoo'), false);
     t.equal(await bench.store.shaping.forgetDomains(T0, 10), 0);
     t.equal(await bench.store.shaping.forgetDomains(T0 + 1, 1), 1, 'in portions');
+  },
+
+  "a domain's group is stored when it is new, has changed, or was stored long ago": async (t: Test, bench: Bench) => {
+    const { shaping } = bench.store;
+    const names = Array.from({ length: 30 }, (_, at) => `${29 - at}.test`);
+    const note = (mxGroup: string, at: number, domains = names) =>
+      shaping.noteDomains(
+        domains.map((domain) => ({ domain, mxGroup, at })),
+        at - 1000,
+      );
+    await note('google', T0);
+    await note('google', T0 + 1000);
+    await note('yahoo', T0 + 1000, ['7.test', 'new.test']);
+    t.equal(await shaping.groupOfDomain('7.test'), 'yahoo');
+    t.equal(await shaping.groupOfDomain('new.test'), 'yahoo');
+    t.equal(await shaping.groupOfDomain('8.test'), 'google');
+    t.equal(await shaping.forgetDomains(T0 + 1, 100), 29, 'what was fresh is as it was');
+    await note('yahoo', T0 + 2001, ['7.test', 'new.test']);
+    t.equal(await shaping.forgetDomains(T0 + 2001, 100), 0, 'what was stored long ago is stored again');
+    await shaping.noteDomains([], T0);
   },
 
   'waiting messages of a lane are made due in portions, all of them or those that were put off': async (

@@ -243,6 +243,13 @@ export const rivalAccountCases = {
     const doubted = await atOnce(handles, 4, ({ reputation }) => reputation.doubtReceiver(doubt));
     t.strictSame(countAnswers(doubted), { true: 1, false: 3 });
   }),
+
+  'the groups of the same domains are noted by several, whatever their order': rivals(async (t, bench, handles) => {
+    const notes = Array.from({ length: 50 }, (_, at) => ({ domain: `${at}.${bench.id()}`, mxGroup: 'big', at: T0 }));
+    await atOnce(handles, 6, ({ shaping }, at) => shaping.noteDomains(at % 2 ? notes : notes.toReversed(), T0));
+    const groups = await Promise.all(notes.map(({ domain }) => bench.store.shaping.groupOfDomain(domain)));
+    t.strictSame(countAnswers(groups.map(String)), { big: 50 });
+  }),
 };
 
 async function countVerified(store: Store, tenantIds: string[]): Promise<number> {

@@ -98,8 +98,8 @@ async function shape(walk: Walk): Promise<void> {
   };
   await store.shaping.saveShaping({
     suspensions: [{ ...suspension, since: walk.now, until: walk.now + HOUR_MS }],
-    domains: [{ domain: target.key.slice(3), mxGroup: target.key, at: walk.now }],
   });
+  await store.shaping.noteDomains([{ domain: target.key.slice(3), mxGroup: target.key, at: walk.now }], walk.now);
   const { suspensions } = await store.shaping.loadShaping(walk.now);
   walk.same((await store.shaping.readHolds(walk.now)).suspensions, suspensions, 'readHolds');
   walk.same(

@@ -8,6 +8,7 @@ import { silentLogger } from '../../../src/observe/log.ts';
 import { isDeferred, isDelivered, setMx, setOneMx, setUp, setUpFor } from '../../delivery/set-up.ts';
 import type { DeliveryHarness } from '../../support/delivery-harness.ts';
 import type { SinkReply } from '../../support/mail-sink.ts';
+import { until } from '../../support/until.ts';
 
 const MINUTE = 60_000;
 const GROUP = 'mx.rcpt.test';
@@ -64,7 +65,7 @@ t.test('thirty domains at one provider share its limits; each goes to its own ho
     t.equal(message.attemptList[0]!.peer.mx, `${domain.replace('.', '-')}.mx.big.test`);
   }
   t.ok(sink.connections.most <= 2, `${sink.connections.most} connections at one time`);
-  t.equal(await harness.store.shaping.groupOfDomain('d7.test'), 'big');
+  await until('its group is stored', async () => (await harness.store.shaping.groupOfDomain('d7.test')) === 'big');
 });
 
 t.test('messages per connection are the provider’s, and domains with the same hosts share a connection', async (t) => {

@@ -157,6 +157,11 @@ export function queueVerbs({ bench, samples }: Asked): HotVerbs {
     makeLaneDue: () => store.shaping.makeLaneDue(lanes[7]!, { at: T0, limit: 10 }),
     'makeLaneDue of what was put off': () => store.shaping.makeLaneDue(lanes[7]!, { at: T0, limit: 10, putOff: true }),
     waitingOfLane: () => store.shaping.waitingOfLane(lanes[8]!, 10),
+    noteDomains: () =>
+      store.shaping.noteDomains(
+        [3, 4, 5].map((n) => ({ domain: `in${n}.test`, mxGroup: `mx${n}.test`, at: T0 })),
+        T0,
+      ),
     groupOfDomain: () => store.shaping.groupOfDomain('in3.test'),
     isKnownGroup: () => store.shaping.isKnownGroup('mx3.test'),
     forgetDomains: () => store.shaping.forgetDomains(BEGIN + 5000, 10),

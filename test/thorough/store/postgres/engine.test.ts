@@ -243,6 +243,18 @@ t.test('with a server', { skip: postgresMissing() }, async (t) => {
     });
   });
 
+  t.test('notes of where mail goes empty no caches', async (t) => {
+    const name = await server.createDatabase();
+    const { shaping, reputation } = await openAt(t, server.url(name));
+    const version = async () => (await server.run(name, 'SELECT version FROM postrider.config_version')).rows;
+    const before = await version();
+    await shaping.noteDomains([{ domain: 'x.test', mxGroup: 'big', at: T0 }], T0);
+    await shaping.forgetDomains(T0 + 1, 10);
+    t.strictSame(await version(), before);
+    await reputation.doubtReceiver({ mxGroup: 'big', since: T0, reason: 'a test' });
+    t.strictNotSame(await version(), before, 'of what else there is, a doubt is told');
+  });
+
   t.test('notices reach the listeners of every node', async (t) => {
     const url = server.url(await server.createDatabase());
     const [one, two] = [await openAt(t, url), await openAt(t, url)];

@@ -3,6 +3,7 @@
 
 import type { WaitingMessage } from '../../../queue.ts';
 import type {
+  DomainNote,
   DueBatch,
   LaneCursor,
   LanePage,
@@ -98,17 +99,31 @@ export function pauseFromRow(row: Row): QueuePause {
 // messages in batches.
 
 type TargetVerbs = Work<
-  Pick<ShapingStore, 'groupOfDomain' | 'lanesOf' | 'makeLaneDue' | 'waitingOfLane' | 'forgetDomains'>
+  Pick<ShapingStore, 'noteDomains' | 'groupOfDomain' | 'lanesOf' | 'makeLaneDue' | 'waitingOfLane' | 'forgetDomains'>
 >;
 
 export function targetVerbs(db: Transaction): TargetVerbs {
   return {
+    noteDomains: (notes, freshSince) => noteDomains(db, notes, freshSince),
     groupOfDomain: (domain) => groupOfDomain(db, domain),
     lanesOf: (target, after, limit) => lanesOf(db, target, { after, limit }),
     makeLaneDue: (lane, portion) => makeLaneDue(db, lane, portion),
     waitingOfLane: (lane, limit) => waitingOfLane(db, lane, limit),
     forgetDomains: (seenBefore, limit) => forgetDomains(db, seenBefore, limit),
   };
+}
+
+/** In the order of their names: two nodes that lock the same rows in turn would wait for each other. */
+function* noteDomains(db: Transaction, notes: readonly DomainNote[], freshSince: number): Steps<void> {
+  const known = db.sql('SELECT 1 FROM groups_of_domains WHERE domain = +? AND mx_group = +? AND seen_at >= +?');
+  const note = db.sql(
+    `INSERT INTO groups_of_domains (domain, mx_group, seen_at) VALUES (+?, +?, +?)
+     ON CONFLICT (domain) DO UPDATE SET mx_group = excluded.mx_group, seen_at = excluded.seen_at`,
+  );
+  const inOrder = notes.toSorted((one, other) => (one.domain < other.domain ? -1 : 1));
+  yield* db.forAll(inOrder, function* ({ domain, mxGroup, at }) {
+    if ((yield* known.get(domain, mxGroup, freshSince)) === undefined) yield* note.run(domain, mxGroup, at);
+  });
 }
 
 function* groupOfDomain(db: Transaction, domain: string): Steps<string | null> {

@@ -91,7 +91,7 @@ function* forgetFinished(db: Transaction): Steps<void> {
   for (const { target } of paused) if ((yield* waits.get(toId(target))) === undefined) yield* forget.run(target);
 }
 
-function* saveShaping(db: Transaction, { suspensions, groups, paces, domains }: ShapingChanges): Steps<void> {
+function* saveShaping(db: Transaction, { suspensions, groups, paces }: ShapingChanges): Steps<void> {
   for (const suspension of suspensions ?? []) yield* saveSuspension(db, suspension);
   for (const { mxGroup, concurrency, at } of groups ?? []) {
     if (concurrency === null) {
@@ -110,9 +110,6 @@ function* saveShaping(db: Transaction, { suspensions, groups, paces, domains }: 
       yield* db.sql(save).run(toId(tenantId), JSON.stringify(slots));
     }
   }
-  const note = `INSERT INTO groups_of_domains (domain, mx_group, seen_at) VALUES (+?, +?, +?)
-    ON CONFLICT (domain) DO UPDATE SET mx_group = excluded.mx_group, seen_at = excluded.seen_at`;
-  for (const { domain, mxGroup, at } of domains ?? []) yield* db.sql(note).run(domain, mxGroup, at);
 }
 
 function* saveSuspension(db: Transaction, suspension: Suspension): Steps<void> {
