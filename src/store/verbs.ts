@@ -8,7 +8,7 @@ export const VERBS = {
     getTenant: 'read',
     listTenants: 'read',
     updateTenant: 'write',
-    recentResultsOf: 'read',
+    recentResultsOf: 'slices',
     raiseTier: 'write',
   },
   keys: {
@@ -233,7 +233,7 @@ export const VERBS = {
     doubtReceiver: 'write',
     trustReceiver: 'write',
     listDoubtedReceivers: 'read',
-    resultsSinceReview: 'read',
+    resultsSinceReview: 'slices',
     stopForReview: 'write',
     reviewOf: 'read',
     ownersOf: 'read',

@@ -33,6 +33,7 @@ import { writtenMailVerbs } from './verbs/message/written-mails.ts';
 import { nodeVerbs } from './verbs/nodes/nodes.ts';
 import { slotVerbs } from './verbs/nodes/owners.ts';
 import { claimVerbs, dueLaneVerbs, sourceVerbs } from './verbs/queue/claims.ts';
+import { judgedMailVerbs, recentResultVerbs } from './verbs/queue/last-finished.ts';
 import { orphanVerbs } from './verbs/queue/orphans.ts';
 import { queueVerbs } from './verbs/queue/queue.ts';
 import { pauseVerbs, targetVerbs } from './verbs/queue/queue-pauses.ts';
@@ -52,7 +53,7 @@ import { webhookVerbs } from './verbs/webhooks/webhooks.ts';
 
 export function driverVerbs(db: Connection): DriverVerbs {
   return {
-    tenants: tenantVerbs(db),
+    tenants: mergeVerbs(tenantVerbs(db), recentResultVerbs(db)),
     keys: mergeVerbs(apiKeyVerbs(db), keyUseVerbs(db)),
     accounts: mergeVerbs(
       userVerbs(db),
@@ -92,7 +93,7 @@ export function driverVerbs(db: Connection): DriverVerbs {
     inbound: mergeVerbs(inboundVerbs(db), inboundRefusalVerbs(db), inboundTrialVerbs(db), inboundViewVerbs(db)),
     dmarc: dmarcVerbs(db),
     suppressions: suppressionVerbs(db),
-    reputation: reputationVerbs(db),
+    reputation: mergeVerbs(reputationVerbs(db), judgedMailVerbs(db)),
     webhooks: mergeVerbs(webhookVerbs(db), deliveryVerbs(db), attemptVerbs(db), deliveryListVerbs(db), replayVerbs(db)),
     tracking: trackingVerbs(db),
     platformKeys: platformKeyVerbs(db),

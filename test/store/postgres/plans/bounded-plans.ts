@@ -38,10 +38,8 @@ const OTHER_BOUNDS: Readonly<Record<string, Bound>> = {
   queueSummary: { unfinished: 1 },
   queueOverview: { unfinished: 2 },
   queueSlice: { unfinished: 1 },
-  // They go back from a tenant's newest message to so many finished ones.
-  recentResultsOf: { unfinished: 1 },
+  // It goes back from a tenant's newest message to so many finished ones.
   'results of tenants': { unfinished: 1 },
-  resultsSinceReview: { unfinished: 2 },
   countOpenMessages: { rows: 20_000, pages: 20_000, whole: ['domains', 'domain_counts'] },
   // Each state is counted up to a maximum.
   listWebhookHealth: { rows: 10_000, pages: 15_000 },

@@ -6,7 +6,6 @@ import type {
   ApiKeyStore,
   KeyUse,
   KeyUseStore,
-  RecentResults,
   Scope,
   Tenant,
   TenantChange,
@@ -17,7 +16,7 @@ import type { Steps } from '../../steps.ts';
 import type { Transaction, Work } from '../../transaction.ts';
 import { fromId, type Row, toFlag, toId } from '../../values.ts';
 
-export function tenantVerbs(db: Transaction): Work<TenantStore> {
+export function tenantVerbs(db: Transaction): Work<Omit<TenantStore, 'recentResultsOf'>> {
   return {
     *createTenant(tenant) {
       yield* insertTenant(db, tenant);
@@ -27,7 +26,6 @@ export function tenantVerbs(db: Transaction): Work<TenantStore> {
       return ((yield* db.sql('SELECT * FROM tenants ORDER BY id').all()) as Row[]).map(tenantFromRow);
     },
     updateTenant: (id, change) => updateTenant(db, id, change),
-    recentResultsOf: (tenantId, window) => readRecentResults(db, tenantId, window),
     *raiseTier(tenantId, tier) {
       const raise = db.sql('UPDATE tenants SET tier = +? WHERE id = +? AND tier_pinned = 0');
       return (yield* raise.run(tier, toId(tenantId))).changes === 1;
@@ -82,18 +80,6 @@ function* updateTenant(db: Transaction, id: string, change: TenantChange): Steps
     )
     .run(columns);
   return tenant;
-}
-
-function* readRecentResults(db: Transaction, tenantId: string, window: number): Steps<RecentResults> {
-  const row = (yield* db
-    .sql(
-      `SELECT count(*) AS messages, count(*) FILTER (WHERE bounce = 'hard') AS hard,
-         count(*) FILTER (WHERE complained = 1) AS complaints
-       FROM (SELECT bounce, complained FROM messages WHERE tenant_id = +? AND finished_at IS NOT NULL
-               AND state <> 'canceled' ORDER BY id DESC LIMIT +?) last`,
-    )
-    .get(toId(tenantId), window)) as { messages: number; hard: number; complaints: number };
-  return { messages: row.messages, hardBounces: row.hard, complaints: row.complaints };
 }
 
 function tenantColumns(tenant: Tenant) {

@@ -1,12 +1,12 @@
-// Doubted receivers and tenants' reviews.
+// Doubted receivers and tenants' reviews. What a review judges is in last-finished.ts.
 
 import { DAY_MS } from '../../../../base/clock.ts';
-import type { DoubtedReceiver, JudgedMail, ReputationStore } from '../../../suppressions.ts';
+import type { DoubtedReceiver, ReputationStore } from '../../../suppressions.ts';
 import type { Steps } from '../../steps.ts';
 import type { Transaction, Work } from '../../transaction.ts';
-import { BEFORE_ALL_IDS, idAt, type Row, toId } from '../../values.ts';
+import { idAt, type Row, toId } from '../../values.ts';
 
-export function reputationVerbs(db: Transaction): Work<ReputationStore> {
+export function reputationVerbs(db: Transaction): Work<Omit<ReputationStore, 'resultsSinceReview'>> {
   return {
     *doubtReceiver({ mxGroup, since, reason }) {
       const doubt =
@@ -20,7 +20,6 @@ export function reputationVerbs(db: Transaction): Work<ReputationStore> {
     *listDoubtedReceivers() {
       return ((yield* db.sql('SELECT * FROM doubted_receivers ORDER BY mx_group').all()) as Row[]).map(doubtFromRow);
     },
-    resultsSinceReview: (tenantId, window) => resultsSinceReview(db, tenantId, window),
     stopForReview: (tenantId, review) => stopForReview(db, tenantId, review),
     *reviewOf(tenantId) {
       const row = yield* db.sql('SELECT at, reason FROM tenant_reviews WHERE tenant_id = +?').get(toId(tenantId));
@@ -35,36 +34,6 @@ export function reputationVerbs(db: Transaction): Work<ReputationStore> {
 
 /** Mail that waited when the tenant was stopped was accepted within this time before, unless it was scheduled. */
 const WAITED_MS = 4 * DAY_MS;
-
-/**
- * What was finished when the tenant was stopped is not held against it again, what waited then is. `last_message` only ends
- * the search: nothing before it can have waited.
- */
-const LAST_MESSAGES = `SELECT recipient, bounce, complained, complaint_weight FROM messages
-  WHERE tenant_id = +? AND state <> 'canceled'
-    AND finished_at > coalesce((SELECT at FROM tenant_reviews WHERE tenant_id = +?), -1)
-    AND id > coalesce((SELECT last_message FROM tenant_reviews WHERE tenant_id = +?), +?)
-  ORDER BY id DESC LIMIT +?`;
-
-function* resultsSinceReview(db: Transaction, tenantId: string, window: number): Steps<JudgedMail> {
-  const tenant = toId(tenantId);
-  const messages = (yield* db
-    .sql(`SELECT count(*) FROM (${LAST_MESSAGES}) last`, 'column')
-    .get(tenant, tenant, tenant, BEFORE_ALL_IDS, window)) as number;
-  const rows = (yield* db
-    .sql(
-      `SELECT recipient, bounce = 'hard' AS hard,
-         CASE WHEN complained = 1 THEN coalesce(complaint_weight, 1) ELSE 0 END AS weight
-       FROM (${LAST_MESSAGES}) last WHERE bounce = 'hard' OR complained = 1`,
-    )
-    .all(tenant, tenant, tenant, BEFORE_ALL_IDS, window)) as Row[];
-  const problems = rows.map((row) => ({
-    recipient: row.recipient as string,
-    isHardBounce: row.hard === 1,
-    complaintWeight: row.weight as number,
-  }));
-  return { messages, problems };
-}
 
 function* stopForReview(
   db: Transaction,
