@@ -12,7 +12,7 @@ import { escalateTiers } from '../tenants/escalation.ts';
 import { limitsTimer } from '../tenants/limit-sweep.ts';
 import { figuresTimer } from '../upkeep/count-figures.ts';
 import { recipientMarksTimer } from '../upkeep/mark-recipients.ts';
-import { retentionTimer } from '../upkeep/retention.ts';
+import { RETENTION_TIMER, retentionTimer } from '../upkeep/retention.ts';
 import type { Foundation } from './open-foundation.ts';
 
 // At the speed at which mail can fill a disk, two seconds are some hundred megabytes.
@@ -26,10 +26,11 @@ const INTAKE_PERIOD_MS = 2 * SECOND_MS;
  * - figures of charts: a sum is added only where the last one ended.
  * - marks of recipients: each block begins where the last one ends, read and written in one transaction.
  * - rate tiers: raising a tier twice changes nothing.
+ * - retention: two would erase the same oldest rows, and one of them fail.
  * Certificates are led by their names: each node looks for those that others have got, and orders those that it leads. An
  * attempt is counted before the directory is called.
  * Each node runs what it keeps in memory (intake, uses of keys, owner notices, tenants to review: a stop is compared with
- * the tenant's status, and a warning has one key a day), and what only erases (retention, sessions, limits, links and
+ * the tenant's status, and a warning has one key a day), and what only erases a few rows (sessions, limits, links and
  * sign-ups, deleted webhooks, old inbound mail).
  */
 export interface PeriodicParts {
@@ -50,7 +51,8 @@ export function openTimers(config: Config, foundation: Foundation, { domains, ot
   if (config.domains.recheck) timers.add(recheckTimer({ ...domains, store, log, random: Math.random }));
   timers.add(figuresTimer({ store, clock, pause: (ms) => sleep(ms) }));
   timers.add(recipientMarksTimer({ store, clock, pause: (ms) => sleep(ms) }));
-  timers.add(retentionTimer({ store, clock, ...keptFor(config), pause: (ms) => sleep(ms) }));
+  const again = () => timers.hasten(RETENTION_TIMER);
+  timers.add(retentionTimer({ store, clock, ...keptFor(config), pause: (ms) => sleep(ms), again }));
   timers.add(foundation.keyUses.timer());
   timers.add(sessionTimer({ store, clock }));
   timers.add(limitsTimer({ store, clock }));

@@ -1,6 +1,6 @@
 // Erases data past its retention: audit entries, contents of finished messages, and later their records and events.
 // It works in slices of a few milliseconds with pauses between them, so that it takes a small share of the writer and
-// delays nothing.
+// delays nothing. What is erased takes turns, slice by slice: a backlog of one kind holds up no other.
 
 import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../base/clock.ts';
 import type { TimerSpec } from '../base/timers.ts';
@@ -14,6 +14,8 @@ export interface RetentionKit {
   recordsDays: number;
   auditDays: number;
   pause(ms: number): Promise<unknown>;
+  /** Has the next run begin at once, and not a period later. */
+  again(): void;
 }
 
 const PERIOD_MS = MINUTE_MS;
@@ -29,58 +31,68 @@ export const LEFTOVER_AFTER_MS = HOUR_MS;
 const PAUSE_MS = 40;
 /** The walk over contents goes by the time when a message finished, which is set shortly before its commit. */
 export const SETTLED_MS = 10 * SECOND_MS;
-/** The next run continues; the daemon waits for a run when it stops. */
+/** The next run goes on, if this node still leads the timer, and by the settings of that time. */
 const RUN_MS = 20 * SECOND_MS;
+export const RETENTION_TIMER = 'retention';
 
 export function retentionTimer(kit: RetentionKit): TimerSpec {
-  return { name: 'retention', periodMs: PERIOD_MS, run: (stopped) => eraseOld(kit, stopped) };
+  return { name: RETENTION_TIMER, periodMs: PERIOD_MS, byLeader: true, run: (stopped) => eraseOld(kit, stopped) };
+}
+
+type Slice = Pick<RetentionSlice, 'erased' | 'more'>;
+
+interface Walk {
+  of: 'contents' | 'messages' | 'entries' | 'pieces';
+  slice(): Promise<Slice>;
 }
 
 /** Once `stopped` is aborted, it ends after its slice. */
 export async function eraseOld(kit: RetentionKit, stopped: AbortSignal): Promise<string> {
-  const { store, clock, contentDays, recordsDays, auditDays } = kit;
-  const now = clock.now();
-  const run = { endsAt: now + RUN_MS, stopped };
-  // Audit entries are few; after a backlog of messages their turn might not come for a long time.
-  const entries = await inSlices(kit, run, () => eraseAudit(kit, now - auditDays * DAY_MS));
-  let contents = 0;
-  for (const days of [null, ...(await store.upkeep.contentDaysInUse())]) {
-    const before = now - Math.max((days ?? contentDays) * DAY_MS, SETTLED_MS);
-    contents += await inSlices(kit, run, () => store.upkeep.eraseContents({ days, before, budgetMs: SLICE_BUDGET_MS }));
+  const { clock, pause } = kit;
+  const endsAt = clock.now() + RUN_MS;
+  const erased: Record<Walk['of'], number> = { contents: 0, messages: 0, entries: 0, pieces: 0 };
+  const waiting = await walksOf(kit);
+  while (waiting.length > 0 && !stopped.aborted && clock.now() < endsAt) {
+    const walk = waiting.shift()!;
+    const slice = await walk.slice();
+    erased[walk.of] += slice.erased;
+    if (!slice.more) continue;
+    waiting.push(walk);
+    await pause(PAUSE_MS);
   }
-  await inSlices(kit, run, () => sweepPieces(kit, now - LEFTOVER_AFTER_MS));
-  const before = now - recordsDays * DAY_MS;
-  const records = await inSlices(kit, run, () => store.upkeep.eraseRecords(before, SLICE_BUDGET_MS));
-  return `${contents} contents, ${records} messages and ${entries} entries of the audit log erased`;
+  if (waiting.length > 0) kit.again();
+  const { contents, messages, entries } = erased;
+  return `${contents} contents, ${messages} messages and ${entries} entries of the audit log erased`;
 }
 
-async function eraseAudit({ store }: RetentionKit, upTo: number): Promise<Pick<RetentionSlice, 'erased' | 'more'>> {
+/** In the order of their first slices. */
+async function walksOf(kit: RetentionKit): Promise<Walk[]> {
+  const { store, clock, contentDays, recordsDays, auditDays } = kit;
+  const now = clock.now();
+  const inUse = [null, ...(await store.upkeep.contentDaysInUse())];
+  const settings = inUse.map((days) => ({ days, kept: days ?? contentDays }));
+  // Content that must be gone soon after its delivery, such as links to set a password, comes first.
+  settings.sort((one, other) => one.kept - other.kept);
+  const contents = settings.map(({ days, kept }): Walk => {
+    const before = now - Math.max(kept * DAY_MS, SETTLED_MS);
+    return { of: 'contents', slice: () => store.upkeep.eraseContents({ days, before, budgetMs: SLICE_BUDGET_MS }) };
+  });
+  const before = now - recordsDays * DAY_MS;
+  return [
+    ...contents,
+    { of: 'pieces', slice: () => sweepPieces(kit, now - LEFTOVER_AFTER_MS) },
+    { of: 'messages', slice: () => store.upkeep.eraseRecords(before, SLICE_BUDGET_MS) },
+    { of: 'entries', slice: () => eraseAudit(kit, now - auditDays * DAY_MS) },
+  ];
+}
+
+async function eraseAudit({ store }: RetentionKit, upTo: number): Promise<Slice> {
   const erased = await store.audit.eraseAudit(upTo, AUDIT_BATCH);
   return { erased, more: erased === AUDIT_BATCH };
 }
 
 /** Of written mail: what erased contents leave behind, and mails that were never accepted. */
-async function sweepPieces({ store }: RetentionKit, before: number): Promise<Pick<RetentionSlice, 'erased' | 'more'>> {
+async function sweepPieces({ store }: RetentionKit, before: number): Promise<Slice> {
   const erased = await store.writtenMails.sweep({ before, limit: PIECES_AT_ONCE });
   return { erased, more: erased > 0 };
-}
-
-interface Run {
-  endsAt: number;
-  stopped: AbortSignal;
-}
-
-async function inSlices(
-  { clock, pause }: RetentionKit,
-  run: Run,
-  slice: () => Promise<Pick<RetentionSlice, 'erased' | 'more'>>,
-): Promise<number> {
-  let erased = 0;
-  while (!run.stopped.aborted && clock.now() < run.endsAt) {
-    const done = await slice();
-    erased += done.erased;
-    if (!done.more) break;
-    await pause(PAUSE_MS);
-  }
-  return erased;
 }

@@ -67,6 +67,14 @@ export async function stopped(daemon: Daemon): Promise<string[]> {
 /** What the daemon's timer does after hours of which a test has none: while no daemon runs. */
 export async function sweepLeftovers(store: Store): Promise<void> {
   const clock = { now: () => Date.now() + 2 * HOUR_MS };
-  const kit = { store, clock, contentDays: 30, recordsDays: 90, auditDays: 400, pause: async () => {} };
+  const kit = {
+    store,
+    clock,
+    contentDays: 30,
+    recordsDays: 90,
+    auditDays: 400,
+    pause: async () => {},
+    again: () => {},
+  };
   await eraseOld(kit, new AbortController().signal);
 }

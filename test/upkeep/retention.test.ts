@@ -1,53 +1,11 @@
 // What is erased when, over a real store with a clock that is moved; and that no slice holds anybody up.
-import path from 'node:path';
-import t, { type Test } from 'tap';
+import t from 'tap';
 import { DAY_MS, HOUR_MS } from '../../src/base/clock.ts';
-import { openSqliteStore } from '../../src/store/sqlite/open.ts';
-import { openContentReader } from '../../src/store/sqlite/reading/courier-reads.ts';
-import { MAX_PIECE_BYTES, type WrittenMails } from '../../src/store/written-mails.ts';
+import { MAX_PIECE_BYTES } from '../../src/store/written-mails.ts';
 import { makeRoom } from '../../src/upkeep/make-room.ts';
-import { eraseOld } from '../../src/upkeep/retention.ts';
-import { Bench, countAll, T0 } from '../store/conformance/harness.ts';
+import { T0 } from '../store/conformance/harness.ts';
 import { newProgram } from '../support/program.ts';
-import { testFolder } from '../support/test-folder.ts';
-
-async function openWorld(t: Test) {
-  const file = path.join(testFolder(t), 'postrider.db');
-  const store = await openSqliteStore({ file });
-  const contents = openContentReader(file);
-  t.teardown(async () => {
-    contents.close();
-    await store.close();
-  });
-  const bench = new Bench({ store, openContents: () => contents });
-  const clock = { time: T0, now: () => clock.time };
-  const swept: number[] = [];
-  const sweep: WrittenMails['sweep'] = async (asked) => {
-    const rows = await store.writtenMails.sweep(asked);
-    swept.push(rows);
-    return rows;
-  };
-  const kit = {
-    store: { ...store, writtenMails: { sweep } },
-    clock,
-    contentDays: 30,
-    recordsDays: 90,
-    auditDays: 400,
-    pause: () => new Promise(setImmediate),
-  };
-  const never = new AbortController().signal;
-  return {
-    ...{ store, bench, clock, swept },
-    erase: () => eraseOld(kit, never),
-    hasContent: async (id: string) => (await contents.read(id)).kind === 'content',
-    async finish(id: string, lane: number, at = T0, claimedAt = at) {
-      const claimed = (await bench.claim(lane, claimedAt, 1000)).find((message) => message.id === id)!;
-      const event = bench.event('email.delivered');
-      await store.queue.record([{ ...bench.attempted(claimed, { to: 'delivered' }, event), at }]);
-      await countAll(store);
-    },
-  };
-}
+import { finishMany, openWorld } from './retention-kit.ts';
 
 t.test('the content goes after 30 days, the records after 90; what waits stays for ever', async (t) => {
   const { store, bench, clock, erase, hasContent, finish } = await openWorld(t);
@@ -151,14 +109,9 @@ function cpuMs(): number {
 }
 
 t.test('thousands of rows are erased without holding the main thread for 20 ms', async (t) => {
-  const { bench, clock, erase, store } = await openWorld(t);
-  const { domain } = await bench.sender('acme.test');
-  const recipients = Array.from({ length: 3000 }, (_, index) => `a${index}@x.test`);
-  const { lanes } = await bench.accept(domain, recipients);
-  const claimed = await bench.claim(lanes[0]!.lane, T0, 3000);
-  const events = () => bench.event('email.delivered');
-  await store.queue.record(claimed.map((message) => bench.attempted(message, { to: 'delivered' }, events())));
-  await countAll(store);
+  const world = await openWorld(t);
+  const { clock, erase, store } = world;
+  await finishMany(world, 3000, T0);
   clock.time = T0 + 91 * DAY_MS;
   // Its own processor time in each turn of the event loop: what others do to a busy machine does not count.
   let [longestMs, before, watching] = [0, cpuMs(), true];
