@@ -12,6 +12,7 @@ import { openContentReader } from '../../src/store/sqlite/reading/courier-reads.
 import type { Store } from '../../src/store/store.ts';
 import { untried } from '../support/first-slot.ts';
 import { testFolder } from '../support/test-folder.ts';
+import { batchOf, entry } from './conformance/batches.ts';
 import { Bench, countAll, T0 } from './conformance/harness.ts';
 import { gate } from './conformance/limits.ts';
 import { newHits, UNSUSPICIOUS } from './conformance/tracking.ts';
@@ -476,6 +477,8 @@ t.test('retention walks along what is finished, and looks into DNS begin with wh
   const sent = await planner.bench.sending(domain, 'a@x.test');
   const event = planner.bench.event('email.delivered');
   await planner.bench.store.queue.record([planner.bench.attempted(sent, { to: 'delivered' }, event)]);
+  const { bench } = planner;
+  await bench.store.submissions.acceptBatch(batchOf(domain, [entry(bench, domain)], { idempotencyKey: 'a key' }));
   const later = T0 + 10_000;
   const contents = await planner.plansOf((store) =>
     store.upkeep.eraseContents({ days: null, before: later, budgetMs: 1000 }),
@@ -489,6 +492,8 @@ t.test('retention walks along what is finished, and looks into DNS begin with wh
   t.match(records, 'SEARCH events USING COVERING INDEX events_of_message (message_id=? AND seq>?)');
   t.match(records, 'SEARCH events USING INDEX events_of_tenant (tenant_id=? AND seq>?)');
   t.match(records, 'SEARCH erased_events USING PRIMARY KEY (tenant_id=? AND seq<?)');
+  t.match(records, 'SEARCH batches USING COVERING INDEX batches_by_age');
+  t.match(records, 'SEARCH s USING PRIMARY KEY (id=?)');
   for (const plan of [contents, records]) t.notMatch(plan, GROWING);
   for (const plan of [contents, records]) t.notMatch(plan, 'TEMP B-TREE');
   const audit = await planner.plansOf((store) => store.audit.eraseAudit(later, 10));

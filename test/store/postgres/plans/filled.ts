@@ -159,7 +159,8 @@ const othersSql = (count: number) => `
     SELECT ${Math.floor(BEGIN / 3_600_000)} + n / 20, '192.0.2.' || n % 4, 'mx' || n / 4 % 5 || '.test', 10
     FROM generate_series(0, ${count - 1}) n;
   INSERT INTO batches (tenant_id, idempotency_key, items, created_at)
-    SELECT ${MD5("'tenant ' || n % 50")}, 'batch ' || n, '[]', ${BEGIN} + n FROM generate_series(0, ${count - 1}) n;
+    SELECT ${MD5("'tenant ' || n % 50")}, 'batch ' || n, '[{"submission":"' || md5('submission ' || n) || '"}]', ${BEGIN} + n
+    FROM generate_series(0, ${count - 1}) n;
   INSERT INTO written_mails (seq, tenant_id, submission_id, leftover_since, pieces)
     SELECT n + 1, ${MD5("'tenant ' || n % 50")}, ${MD5("'written ' || n")}, CASE WHEN n % 100 = 0 THEN ${T0} + n END, 1
     FROM generate_series(0, ${count - 1}) n;

@@ -85,14 +85,3 @@ function* storedReceipt(db: Transaction, tenantId: string, id: string): Steps<Su
   const found = (yield* row.get(toId(tenantId), toId(id))) as Row | undefined;
   return found ? yield* receiptOf(db, found) : { id, messageIds: [], rejected: [] };
 }
-
-/** A key is free again when nothing is left of what was sent with it. Looks at up to `limit` old batches. */
-export function* eraseBatches(db: Transaction, before: number, limit: number): Steps<number> {
-  const erase = db.sql(
-    `DELETE FROM batches WHERE seq IN
-       (SELECT b.seq FROM (SELECT seq, items FROM batches WHERE created_at <= +? ORDER BY created_at LIMIT +?) b
-        WHERE NOT EXISTS (SELECT 1 FROM json_each(b.items) i JOIN submissions s
-          ON s.id = unhex(replace(i.value ->> 'submission', '-', ''))))`,
-  );
-  return (yield* erase.run(before, limit)).changes;
-}

@@ -10,7 +10,8 @@ import { submissionsCountedTo } from '../figures/tag-figures.ts';
 import { eraseEvents } from '../message/erased-events.ts';
 import { OF_SUBMISSION } from '../message/submission-messages.ts';
 import { forgetWritten } from '../message/written-mails.ts';
-import { eraseBatches } from '../submission/batches.ts';
+import { dropCursor, keepCursor, keptCursor } from './kept-cursors.ts';
+import { eraseBatches } from './old-batches.ts';
 
 /** Rows are read in such batches, and the time is checked after each row. */
 const ROWS_AT_ONCE = 100;
@@ -39,7 +40,7 @@ export function retentionVerbs(db: Transaction): Work<RetentionStore> {
 function* setContentDays(db: Transaction, tenantId: string, days: number | null): Steps<boolean> {
   const set = db.sql('UPDATE tenants SET content_days = +? WHERE id = +?');
   if ((yield* set.run(days, toId(tenantId))).changes === 0) return false;
-  yield* db.sql('DELETE FROM meta WHERE name = +?').run(cursorName(days));
+  yield* dropCursor(db, cursorName(days));
   return true;
 }
 
@@ -48,17 +49,9 @@ function cursorName(days: number | null): string {
 }
 
 function* readCursor(db: Transaction, days: number | null): Steps<RetentionCursor> {
-  const text = (yield* db.sql('SELECT value FROM meta WHERE name = +?', 'column').get(cursorName(days))) as
-    | string
-    | undefined;
+  const text = yield* keptCursor(db, cursorName(days));
   const [finishedAt = '0', messageId = '00000000-0000-0000-0000-000000000000'] = text?.split(' ') ?? [];
   return { finishedAt: Number(finishedAt), messageId };
-}
-
-function* writeCursor(db: Transaction, days: number | null, { finishedAt, messageId }: RetentionCursor): Steps<void> {
-  yield* db
-    .sql('INSERT INTO meta (name, value) VALUES (+?, +?) ON CONFLICT (name) DO UPDATE SET value = excluded.value')
-    .run(cursorName(days), `${finishedAt} ${messageId}`);
 }
 
 /** The walk visits every message of a submission; at the one that finished last, the content is erased. */
@@ -80,7 +73,7 @@ function* eraseContents(db: Transaction, { days, before, budgetMs }: ContentWalk
     seen++;
     if (performance.now() >= endsAt) break;
   }
-  if (seen > 0) yield* writeCursor(db, days, cursor);
+  if (seen > 0) yield* keepCursor(db, cursorName(days), `${cursor.finishedAt} ${cursor.messageId}`);
   return { seen, erased, more: seen < rows.length || rows.length === ROWS_AT_ONCE };
 }
 
@@ -96,8 +89,13 @@ function* eraseContentOf(db: Transaction, submission: Buffer, before: number): S
 const BATCHES_AT_ONCE = 20;
 
 function* eraseRecords(db: Transaction, before: number, budgetMs: number): Steps<RetentionSlice> {
+  const messages = yield* eraseMessages(db, before, budgetMs);
+  const batches = yield* eraseBatches(db, before, BATCHES_AT_ONCE);
+  return { ...messages, more: messages.more || batches.more };
+}
+
+function* eraseMessages(db: Transaction, before: number, budgetMs: number): Steps<RetentionSlice> {
   const endsAt = performance.now() + budgetMs;
-  yield* eraseBatches(db, before, BATCHES_AT_ONCE);
   const rows = (yield* db
     .sql(
       `SELECT m.id, m.submission_id FROM messages m WHERE m.finished_at IS NOT NULL AND m.finished_at <= +?
