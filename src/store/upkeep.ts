@@ -1,5 +1,5 @@
-// Contract: erasing data past its retention. Every verb works for a few milliseconds and says whether there is more;
-// unfinished messages are never touched.
+// Contract: erasing data past its retention. Every verb does a slice and says whether there is more: a fixed number of rows,
+// or fewer when the budget is over, in a database whose one writer it holds up. Unfinished messages are never touched.
 
 /** The position of a walk over finished messages. */
 export interface RetentionCursor {

@@ -1,6 +1,6 @@
 // Erases data past its retention: audit entries, contents of finished messages, and later their records and events.
-// It works in slices of a few milliseconds with pauses between them, so that it takes a small share of the writer and
-// delays nothing. What is erased takes turns, slice by slice: a backlog of one kind holds up no other.
+// It works in short slices with longer pauses between them, so that it takes a small share of the writer and delays
+// nothing. What is erased takes turns, slice by slice: a backlog of one kind holds up no other.
 
 import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../base/clock.ts';
 import type { TimerSpec } from '../base/timers.ts';
@@ -27,8 +27,10 @@ const AUDIT_BATCH = 200;
 export const PIECES_AT_ONCE = 4;
 /** No mail is in reception for so long. */
 export const LEFTOVER_AFTER_MS = HOUR_MS;
-/** Four times as long as a slice: at most a fifth of the writer's time. */
-const PAUSE_MS = 40;
+/** Times as long as the slice before: at most a fifth of the writer's time. */
+const PAUSES = 4;
+/** Of a slice that waits for others. The daemon waits for it when it stops. */
+const MAX_PAUSE_MS = SECOND_MS;
 /** The walk over contents goes by the time when a message finished, which is set shortly before its commit. */
 export const SETTLED_MS = 10 * SECOND_MS;
 /** The next run goes on, if this node still leads the timer, and by the settings of that time. */
@@ -54,15 +56,20 @@ export async function eraseOld(kit: RetentionKit, stopped: AbortSignal): Promise
   const waiting = await walksOf(kit);
   while (waiting.length > 0 && !stopped.aborted && clock.now() < endsAt) {
     const walk = waiting.shift()!;
+    const beganAt = clock.now();
     const slice = await walk.slice();
     erased[walk.of] += slice.erased;
     if (!slice.more) continue;
     waiting.push(walk);
-    await pause(PAUSE_MS);
+    await pause(pauseAfter(clock.now() - beganAt));
   }
   if (waiting.length > 0) kit.again();
   const { contents, messages, entries } = erased;
   return `${contents} contents, ${messages} messages and ${entries} entries of the audit log erased`;
+}
+
+function pauseAfter(sliceMs: number): number {
+  return Math.min(PAUSES * Math.max(sliceMs, SLICE_BUDGET_MS), MAX_PAUSE_MS);
 }
 
 /** In the order of their first slices. */

@@ -56,3 +56,21 @@ t.test('what a run has not finished is gone on with at the next look at the time
   t.match(await lookAtTimers(), /^0 contents, 2500 messages/);
   t.equal(timers.list()[0]!.nextRunAt, clock.time + MINUTE_MS);
 });
+
+t.test('a pause is four times as long as the slice before, so that mail has its time', async (t) => {
+  const world = await openWorld(t);
+  const { store, clock, kit, erase } = world;
+  await finishMany(world, 250, T0);
+  clock.time = T0 + 31 * DAY_MS;
+  const [pauses, durations] = [[] as number[], [1, 25]];
+  kit.pause = async (ms) => void pauses.push(ms);
+  kit.store.upkeep = {
+    ...store.upkeep,
+    async eraseContents(walk) {
+      clock.time += durations[pauses.length] ?? 0;
+      return store.upkeep.eraseContents({ ...walk, budgetMs: 1000 });
+    },
+  };
+  await erase();
+  t.same(pauses, [32, 100], 'after the last slice there is none');
+});

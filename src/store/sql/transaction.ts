@@ -30,6 +30,18 @@ export interface Transaction extends Reads {
   both<One, Other>(one: Steps<One>, other: Steps<Other>): Steps<[One, Other]>;
 
   /**
+   * For verbs that may end early, since their next call goes on from there. SQLite runs them in the one thread that writes: it
+   * hands `work` one item after the other, until the time is over. A database at the end of a connection would spend that on
+   * waiting, and is handed all of them at once. `work` returns how many it has done, from the first one on; fewer than it was
+   * handed are the last ones. Returns how many were done in all.
+   */
+  asTimeAllows<Item>(
+    items: readonly Item[],
+    budgetMs: number,
+    work: (items: readonly Item[]) => Steps<number>,
+  ): Steps<number>;
+
+  /**
    * From here to its commit no other transaction numbers events: the order of their numbers is the order in which they
    * are seen, so that whoever reads on after the last one misses none.
    */

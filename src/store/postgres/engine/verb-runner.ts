@@ -103,6 +103,14 @@ export class VerbRunner implements Connection {
     return (yield new Parts(items.map(work))) as Answer[];
   }
 
+  asTimeAllows<Item>(
+    items: readonly Item[],
+    _budgetMs: number,
+    work: (items: readonly Item[]) => Steps<number>,
+  ): Steps<number> {
+    return work(items);
+  }
+
   *both<One, Other>(one: Steps<One>, other: Steps<Other>): Steps<[One, Other]> {
     return (yield new Parts([one, other])) as [One, Other];
   }

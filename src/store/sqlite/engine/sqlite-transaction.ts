@@ -31,6 +31,21 @@ export abstract class SqliteTransaction implements Transaction {
     return performAll(items, work);
   }
 
+  asTimeAllows<Item>(
+    items: readonly Item[],
+    budgetMs: number,
+    work: (items: readonly Item[]) => Steps<number>,
+  ): Steps<number> {
+    const endsAt = performance.now() + budgetMs;
+    let done = 0;
+    for (const item of items) {
+      if (perform(work([item])) === 0) break;
+      done++;
+      if (performance.now() >= endsAt) break;
+    }
+    return answered(done);
+  }
+
   both<One, Other>(one: Steps<One>, other: Steps<Other>): Steps<[One, Other]> {
     return answered([perform(one), perform(other)]);
   }

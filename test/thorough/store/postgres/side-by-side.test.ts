@@ -8,8 +8,9 @@ import { Statements } from '../../../../src/store/postgres/engine/statements.ts'
 import { TAKE_TURN } from '../../../../src/store/postgres/engine/write-transaction.ts';
 import { openPostgresStore, type PostgresOptions } from '../../../../src/store/postgres/open.ts';
 import type { ClaimedMessage } from '../../../../src/store/queue.ts';
+import type { RetentionSlice } from '../../../../src/store/upkeep.ts';
 import type { GroupStats } from '../../../../src/store/verb-kinds.ts';
-import { Bench, dueAgainFrom, T0 } from '../../../store/conformance/harness.ts';
+import { Bench, countAll, dueAgainFrom, LIFETIME_MS, T0 } from '../../../store/conformance/harness.ts';
 import { resultOf, webhookOf } from '../../../store/conformance/webhook-deliveries.ts';
 import { type PostgresServer, postgresMissing, startPostgres } from '../../../support/postgres-server.ts';
 import { until } from '../../../support/until.ts';
@@ -86,6 +87,29 @@ t.test('with a server', { skip: postgresMissing() }, async (t) => {
     const [few, many] = [await sentBy(5), await sentBy(200)];
     t.strictSame(many, few);
     for (const { roundTrips } of many) t.ok(roundTrips <= MAX_ROUND_TRIPS, `${roundTrips} round trips`);
+  });
+
+  t.test('retention erases a hundred messages with the statements of a few', async (t) => {
+    const { bench, groups } = await openOn(t, server);
+    const { upkeep } = bench.store;
+    const before = T0 + LIFETIME_MS;
+    const erase = async (slice: () => Promise<RetentionSlice>) => {
+      groups.length = 0;
+      const { erased } = await slice();
+      await until('what was sent is told', async () => groups.length > 0);
+      return { erased, sent: groups[0]!.sent };
+    };
+    const eraseAll = async (count: number) => {
+      await sendMany(t, bench, count);
+      await countAll(bench.store);
+      // No budget: what a slice waits for is not its work.
+      const contents = await erase(() => upkeep.eraseContents({ days: null, before, budgetMs: 0 }));
+      const records = await erase(() => upkeep.eraseRecords(before, 0));
+      t.strictSame([contents.erased, records.erased], [count, count]);
+      return [contents.sent, records.sent];
+    };
+    await eraseAll(5); // learns the types of all parameters
+    t.strictSame(await eraseAll(100), await eraseAll(5));
   });
 
   t.test('a value that no column can hold fails its own verb, and the others go through', async (t) => {

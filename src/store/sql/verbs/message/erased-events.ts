@@ -1,9 +1,9 @@
-// Erasing the events of a message. Who reads the feed names the last event that they have seen, which may be erased before
+// Erasing the events of messages. Who reads the feed names the last event that they have seen, which may be erased before
 // they come again: its place in the order is kept while they can have missed nothing by that, or only what is young.
 
 import type { Steps } from '../../steps.ts';
 import type { Transaction } from '../../transaction.ts';
-import { toId } from '../../values.ts';
+import { fromId, toId } from '../../values.ts';
 
 interface ErasedEvent {
   seq: number;
@@ -13,16 +13,22 @@ interface ErasedEvent {
 }
 
 /** With their webhook deliveries. What happened by then is old enough to be erased. */
-export function* eraseEvents(db: Transaction, message: Buffer, before: number): Steps<void> {
+export function* eraseEvents(db: Transaction, messages: readonly Buffer[], before: number): Steps<void> {
   const read = db.sql('SELECT seq, id, at, tenant_id AS tenant FROM events WHERE message_id = +? ORDER BY seq');
-  const events = (yield* read.all(message)) as unknown as ErasedEvent[];
+  const found = yield* db.forAll(messages, (message) => read.all(message) as Steps<ErasedEvent[]>);
+  const events = found.flat().sort((one, other) => one.seq - other.seq);
+  const tenants = Map.groupBy(events, ({ tenant }) => fromId(tenant));
+  yield* db.forAll([...tenants.values()], (ofTenant) => eraseEventsOfTenant(db, ofTenant, before));
+}
+
+/** In the order of the feed. */
+function* eraseEventsOfTenant(db: Transaction, events: readonly ErasedEvent[], before: number): Steps<void> {
   const lastOld = events.findLast(({ at }) => at <= before);
   if (lastOld) yield* forgetPlacesBefore(db, lastOld);
-  for (const event of events) {
-    if (event.seq >= (lastOld?.seq ?? 0)) yield* keepPlace(db, event, before);
-    yield* eraseDeliveries(db, event);
-    yield* db.sql('DELETE FROM events WHERE seq = +?').run(event.seq);
-  }
+  const last = events.filter(({ seq }) => seq >= (lastOld?.seq ?? 0));
+  yield* db.forAll(last, (event) => keepPlace(db, event, before));
+  yield* eraseDeliveries(db, events);
+  yield* db.forAll(events, ({ seq }) => db.sql('DELETE FROM events WHERE seq = +?').run(seq));
 }
 
 /** Whoever has read no further than to one of these has missed an old event. */
@@ -39,12 +45,14 @@ function* keepPlace(db: Transaction, { tenant, seq, id }: ErasedEvent, before: n
 }
 
 /** A tenant has few webhooks, and the key of deliveries begins with the webhook. */
-function* eraseDeliveries(db: Transaction, { seq, tenant }: ErasedEvent): Steps<void> {
+function* eraseDeliveries(db: Transaction, events: readonly ErasedEvent[]): Steps<void> {
+  const { tenant } = events[0]!;
   const webhooks = (yield* db.sql('SELECT id FROM webhooks WHERE tenant_id = +?', 'column').all(tenant)) as Buffer[];
-  for (const webhook of webhooks) {
-    yield* db.sql('DELETE FROM webhook_attempts WHERE webhook_id = +? AND event_seq = +?').run(webhook, seq);
-    yield* db.sql('DELETE FROM webhook_deliveries WHERE webhook_id = +? AND event_seq = +?').run(webhook, seq);
-  }
+  const deliveries = webhooks.flatMap((webhook) => events.map(({ seq }) => [webhook, seq] as const));
+  yield* db.forAll(deliveries, function* (delivery) {
+    yield* db.sql('DELETE FROM webhook_attempts WHERE webhook_id = +? AND event_seq = +?').run(...delivery);
+    yield* db.sql('DELETE FROM webhook_deliveries WHERE webhook_id = +? AND event_seq = +?').run(...delivery);
+  });
 }
 
 /** Where an event stands in the order of its tenant's, also if it was erased; null when it is unknown. */

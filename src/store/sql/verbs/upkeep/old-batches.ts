@@ -6,10 +6,14 @@ import { dropCursor, keepCursor, keptCursor } from './kept-cursors.ts';
 const CURSOR = 'batch_walk';
 
 /**
- * A key is free again when nothing is left of what was sent with it. Looks at the next old batches, up to `limit`. Those that
- * still have a submission are passed over until the walk has come to its end and starts over, so they hold up no others.
+ * A key is free again when nothing is left of what was sent with it. Looks at the next old batches; those that still have a
+ * submission are passed over until the walk has come to its end and starts over, so they hold up no others.
  */
-export function* eraseBatches(db: Transaction, before: number, limit: number): Steps<{ more: boolean }> {
+export function* eraseBatches(
+  db: Transaction,
+  before: number,
+  { limit, budgetMs }: { limit: number; budgetMs: number },
+): Steps<{ more: boolean }> {
   const cursor = yield* keptCursor(db, CURSOR);
   const [createdAt = 0, seq = 0] = cursor?.split(' ').map(Number) ?? [];
   const next = db.sql(
@@ -22,9 +26,12 @@ export function* eraseBatches(db: Transaction, before: number, limit: number): S
     `DELETE FROM batches WHERE seq = +? AND NOT EXISTS (SELECT 1 FROM json_each(items) i WHERE
        (SELECT 1 FROM submissions s WHERE s.id = unhex(replace(i.value ->> 'submission', '-', ''))) = 1)`,
   );
-  yield* db.forAll(batches, (batch) => erase.run(batch.seq));
-  const more = batches.length === limit;
-  const last = batches.at(-1);
+  const seen = yield* db.asTimeAllows(batches, budgetMs, function* (visited) {
+    yield* db.forAll(visited, (batch) => erase.run(batch.seq));
+    return visited.length;
+  });
+  const more = seen < batches.length || batches.length === limit;
+  const last = batches[seen - 1];
   if (more && last) yield* keepCursor(db, CURSOR, `${last.created_at} ${last.seq}`);
   else if (cursor !== undefined) yield* dropCursor(db, CURSOR);
   return { more };

@@ -1,5 +1,5 @@
-// Erasing data past its retention: walks along the index of finished messages, a few milliseconds at a time,
-// so that other verbs of the writer wait no longer than that.
+// Erasing data past its retention: walks along the index of finished messages, in slices so short that no other verb waits
+// for long. What one slice erases goes table by table, so that a database at the end of a connection is not asked row by row.
 
 import type { ContentWalk, RetentionCursor, RetentionSlice, RetentionStore } from '../../../upkeep.ts';
 import type { Steps } from '../../steps.ts';
@@ -13,7 +13,7 @@ import { forgetWritten } from '../message/written-mails.ts';
 import { dropCursor, keepCursor, keptCursor } from './kept-cursors.ts';
 import { eraseBatches } from './old-batches.ts';
 
-/** Rows are read in such batches, and the time is checked after each row. */
+/** Of one slice. */
 const ROWS_AT_ONCE = 100;
 
 export function retentionVerbs(db: Transaction): Work<RetentionStore> {
@@ -56,25 +56,30 @@ function* readCursor(db: Transaction, days: number | null): Steps<RetentionCurso
 
 /** The walk visits every message of a submission; at the one that finished last, the content is erased. */
 function* eraseContents(db: Transaction, { days, before, budgetMs }: ContentWalk): Steps<RetentionSlice> {
-  const endsAt = performance.now() + budgetMs;
-  let cursor = yield* readCursor(db, days);
+  const { finishedAt, messageId } = yield* readCursor(db, days);
   const rows = (yield* db
     .sql(
       `SELECT m.id, m.finished_at, m.submission_id, t.content_days FROM messages m JOIN tenants t ON t.id = m.tenant_id
        WHERE m.finished_at IS NOT NULL AND (m.finished_at, m.id) > (+?, +?) AND m.finished_at <= +?
        ORDER BY m.finished_at, m.id LIMIT ${ROWS_AT_ONCE}`,
     )
-    .all(cursor.finishedAt, toId(cursor.messageId), before)) as Row[];
-  let seen = 0;
+    .all(finishedAt, toId(messageId), before)) as Row[];
   let erased = 0;
-  for (const row of rows) {
-    if (row.content_days === days) erased += yield* eraseContentOf(db, row.submission_id as Buffer, before);
-    cursor = { finishedAt: row.finished_at as number, messageId: fromId(row.id) };
-    seen++;
-    if (performance.now() >= endsAt) break;
-  }
-  if (seen > 0) yield* keepCursor(db, cursorName(days), `${cursor.finishedAt} ${cursor.messageId}`);
+  const seen = yield* db.asTimeAllows(rows, budgetMs, function* (visited) {
+    const submissions = submissionsOf(visited.filter(({ content_days }) => content_days === days));
+    const counts = yield* db.forAll(submissions, (submission) => eraseContentOf(db, submission, before));
+    erased += counts.reduce((sum, count) => sum + count, 0);
+    return visited.length;
+  });
+  const last = rows[seen - 1];
+  if (last) yield* keepCursor(db, cursorName(days), `${last.finished_at} ${fromId(last.id)}`);
   return { seen, erased, more: seen < rows.length || rows.length === ROWS_AT_ONCE };
+}
+
+/** Each once. */
+function submissionsOf(messages: readonly Row[]): Buffer[] {
+  const submissions = messages.map((message) => message.submission_id as Buffer);
+  return [...new Map(submissions.map((id) => [fromId(id), id])).values()];
 }
 
 function* eraseContentOf(db: Transaction, submission: Buffer, before: number): Steps<number> {
@@ -85,17 +90,15 @@ function* eraseContentOf(db: Transaction, submission: Buffer, before: number): S
   return (yield* isNeeded.get(submission, before)) === undefined ? yield* deleteContent(db, submission) : 0;
 }
 
-/** Each has up to 100 submissions. */
-const BATCHES_AT_ONCE = 20;
-
 function* eraseRecords(db: Transaction, before: number, budgetMs: number): Steps<RetentionSlice> {
-  const messages = yield* eraseMessages(db, before, budgetMs);
-  const batches = yield* eraseBatches(db, before, BATCHES_AT_ONCE);
+  const forBatches = budgetMs / 4;
+  const messages = yield* eraseOldest(db, before, budgetMs - forBatches);
+  // No fewer than messages: each batch has sent at least one.
+  const batches = yield* eraseBatches(db, before, { limit: ROWS_AT_ONCE, budgetMs: forBatches });
   return { ...messages, more: messages.more || batches.more };
 }
 
-function* eraseMessages(db: Transaction, before: number, budgetMs: number): Steps<RetentionSlice> {
-  const endsAt = performance.now() + budgetMs;
+function* eraseOldest(db: Transaction, before: number, budgetMs: number): Steps<RetentionSlice> {
   const rows = (yield* db
     .sql(
       `SELECT m.id, m.submission_id FROM messages m WHERE m.finished_at IS NOT NULL AND m.finished_at <= +?
@@ -103,15 +106,17 @@ function* eraseMessages(db: Transaction, before: number, budgetMs: number): Step
     )
     .all(before)) as Row[];
   const counted = { events: yield* eventsCountedTo(db), submissions: yield* submissionsCountedTo(db) };
-  let erased = 0;
-  for (const row of rows) {
-    // What charts do not include yet waits: the count runs every few seconds, this every minute.
-    if (yield* isUncounted(db, row, counted)) return { seen: erased, erased, more: false };
-    yield* eraseMessage(db, row, before);
-    erased++;
-    if (performance.now() >= endsAt) break;
-  }
-  return { seen: erased, erased, more: erased < rows.length || rows.length === ROWS_AT_ONCE };
+  let mustWait = false;
+  const erased = yield* db.asTimeAllows(rows, budgetMs, function* (oldest) {
+    const uncounted = yield* db.forAll(oldest, (row) => isUncounted(db, row, counted));
+    // What charts do not include yet waits: the count runs every few seconds.
+    mustWait = uncounted.includes(true);
+    const messages = mustWait ? oldest.slice(0, uncounted.indexOf(true)) : oldest;
+    yield* eraseMessages(db, messages, before);
+    return messages.length;
+  });
+  const more = !mustWait && (erased < rows.length || rows.length === ROWS_AT_ONCE);
+  return { seen: erased, erased, more };
 }
 
 function* isUncounted(db: Transaction, row: Row, counted: { events: number; submissions: number }): Steps<boolean> {
@@ -121,13 +126,21 @@ function* isUncounted(db: Transaction, row: Row, counted: { events: number; subm
   return (yield* labelled.get(row.submission_id, counted.submissions)) !== undefined;
 }
 
-function* eraseMessage(db: Transaction, { id, submission_id: submission }: Row, before: number): Steps<void> {
-  yield* eraseEvents(db, id as Buffer, before);
-  yield* db.sql('DELETE FROM attempts WHERE message_id = +?').run(id);
-  yield* db.sql('DELETE FROM messages WHERE id = +?').run(id);
-  const others = db.sql(`SELECT 1 FROM submissions s JOIN messages m ON ${OF_SUBMISSION} WHERE s.id = +? LIMIT 1`);
-  if ((yield* others.get(submission)) !== undefined) return;
-  yield* deleteContent(db, submission as Buffer);
+function* eraseMessages(db: Transaction, messages: readonly Row[], before: number): Steps<void> {
+  const ids = messages.map(({ id }) => id as Buffer);
+  yield* eraseEvents(db, ids, before);
+  yield* db.forAll(ids, function* (id) {
+    yield* db.sql('DELETE FROM attempts WHERE message_id = +?').run(id);
+    yield* db.sql('DELETE FROM messages WHERE id = +?').run(id);
+  });
+  yield* db.forAll(submissionsOf(messages), (submission) => eraseIfEmpty(db, submission));
+}
+
+/** A submission goes with the last of its messages. */
+function* eraseIfEmpty(db: Transaction, submission: Buffer): Steps<void> {
+  const messages = db.sql(`SELECT 1 FROM submissions s JOIN messages m ON ${OF_SUBMISSION} WHERE s.id = +? LIMIT 1`);
+  if ((yield* messages.get(submission)) !== undefined) return;
+  yield* deleteContent(db, submission);
   yield* db.sql('DELETE FROM submissions WHERE id = +?').run(submission);
 }
 
