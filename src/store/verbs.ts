@@ -250,6 +250,7 @@ export const VERBS = {
     getWebhookHealth: 'read',
     listWebhookSecrets: 'read',
     dueWebhooks: 'read',
+    readEndpoints: 'read',
     claimDeliveries: 'mail',
     recordDeliveries: 'mail',
     takeFailingWebhooks: 'mail',

@@ -235,6 +235,8 @@ export interface WebhookDeliveryStore {
     after: string | null,
     limit: number,
   ): Promise<{ found: { webhookId: string; dueAt: number }[]; last: string | null }>;
+  /** In the order of the IDs, as a claim returns them; null: the webhook is gone. */
+  readEndpoints(webhookIds: readonly string[], now: number): Promise<(Endpoint | null)[]>;
   /** Leases due deliveries: oldest first for each webhook. */
   claimDeliveries(claims: DeliveryClaim[], terms: LeaseTerms): Promise<ClaimedDeliveries[]>;
   /**

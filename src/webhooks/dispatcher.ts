@@ -2,7 +2,6 @@
 // failing and slow ones share a limited number of slots, so that quick ones never wait for them. Memory holds only
 // what is being sent and each endpoint's next due time.
 import type { Clock } from '../base/clock.ts';
-import { MINUTE_MS, SECOND_MS } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
 import { OncePerTick } from '../base/per-tick.ts';
 import type { Vault } from '../base/vault.ts';
@@ -12,14 +11,15 @@ import type { Store } from '../store/store.ts';
 import type { ClaimedDeliveries, DeliveryClaim, WebhookDelivery } from '../store/webhooks.ts';
 import { type EndpointCall, makeAttempt } from './attempt.ts';
 import type { CallKit } from './call.ts';
-import { decideDelivery, RETRY_TABLE } from './decide-delivery.ts';
+import { decideDelivery } from './decide-delivery.ts';
+import { leaseEnds, mayCall } from './delivery-lease.ts';
 import { toResult } from './delivery-result.ts';
-import { DueWebhooks, LOOK_EVERY_MS } from './due-webhooks.ts';
+import { DueWebhooks } from './due-webhooks.ts';
 import { EndpointQueue, type WaitingDelivery } from './endpoint-queue.ts';
 import { type CallSlot, EndpointRotation } from './endpoint-rotation.ts';
+import { Endpoints } from './endpoints.ts';
 import { ResultBatcher } from './result-batcher.ts';
 import * as webhookLog from './webhook-log.ts';
-import { webhookSecretContext } from './webhooks.ts';
 
 export interface DispatcherKit extends CallKit {
   store: Pick<Store, 'webhooks' | 'notices'>;
@@ -39,17 +39,14 @@ export interface DispatcherKit extends CallKit {
 export const TICK_MS = 100;
 /** Limits how long one verb takes. */
 const CLAIMS_PER_VERB = 256;
-/** Covers the call and the wait for a slot. The lease of a later attempt is as long as the pause behind it. */
-const MIN_LEASE_MS = 5 * MINUTE_MS;
-const START_WITHIN_MS = 4 * MINUTE_MS;
-const PAUSE_AFTER_FAULT_MS = SECOND_MS;
 
 /*
  * Each endpoint with something due has a queue (endpoint-queue.ts): when more is due in the store, what was claimed and waits
  * for a slot, and the calls in progress. `#noteDue` stores the time, `#offer` puts the endpoint into the rotation, `#pump`
  * gives free slots to endpoints in turn: it claims, which counts the attempt and leases the delivery until its next one would
  * be due (at least five minutes), then calls. Results are written many at once; a retry's time comes back to `#noteDue`.
- * Notices and a tick of 100 ms drive it; once a minute all that is due is read, in case a notice was lost.
+ * Notices and a tick of 100 ms drive it; once a minute all that is due is read, in case a notice was lost. What waits when
+ * its slot is lost is let go; where the rest goes is read again when webhooks were changed (endpoints.ts).
  */
 export class Dispatcher {
   readonly #kit: DispatcherKit;
@@ -57,6 +54,7 @@ export class Dispatcher {
   readonly #rotation = new EndpointRotation();
   readonly #results: ResultBatcher;
   readonly #due: DueWebhooks;
+  readonly #endpoints: Endpoints;
   #ticker: NodeJS.Timeout | null = null;
   readonly #pumping = new OncePerTick(() => {
     this.#pump();
@@ -69,8 +67,17 @@ export class Dispatcher {
 
   constructor(kit: DispatcherKit) {
     this.#kit = kit;
-    const { store, ownership, clock, log } = kit;
+    const { store, ownership, vault, clock, log } = kit;
     this.#due = new DueWebhooks({ store, ownership, clock, log, found: (id, dueAt) => this.#noteDue(id, dueAt) });
+    this.#endpoints = new Endpoints({
+      store,
+      vault,
+      clock,
+      log,
+      queues: this.#queues,
+      onGone: (id) => this.forget(id),
+      onUnusable: (queue) => this.#releaseWaiting(queue),
+    });
     this.#results = new ResultBatcher({
       store,
       clock,
@@ -91,9 +98,10 @@ export class Dispatcher {
       webhooksDue: (webhookIds) => {
         for (const id of webhookIds) this.#noteDue(id, clock.now());
       },
+      changed: () => this.changed(this.#queues.keys()),
       missed: () => this.#due.lookOrLog(),
     });
-    ownership.listen({ gained: () => this.#due.lookOrLog() });
+    ownership.listen({ gained: () => this.#due.lookOrLog(), lost: () => this.#releaseLost() });
     await this.#due.look();
     if (tickMs !== null) this.#ticker = setInterval(() => this.tick(), tickMs);
   }
@@ -109,6 +117,7 @@ export class Dispatcher {
     this.#results.tick();
     this.#kit.connections.closeUnused();
     this.#due.tick(now);
+    this.#endpoints.tick(now);
   }
 
   /** The webhook is deleted: ends calls in progress. */
@@ -119,6 +128,11 @@ export class Dispatcher {
     this.#rotation.remove(queue);
     queue.waiting.length = 0;
     for (const call of queue.calls) call.abort(DELETED);
+  }
+
+  /** These webhooks may have been changed or deleted: what waits goes where they are now. */
+  changed(webhookIds: Iterable<string>): void {
+    if (!this.#stopped) this.#endpoints.changed(webhookIds);
   }
 
   /** Settles when nothing is in progress and nothing can be started. */
@@ -184,19 +198,16 @@ export class Dispatcher {
   async #claim(claims: DeliveryClaim[]): Promise<void> {
     const { store, ownership, clock, log } = this.#kit;
     const now = clock.now();
-    const leaseUntil = RETRY_TABLE.stepsMs.map((pauseMs) => now + Math.max(MIN_LEASE_MS, pauseMs));
+    const terms = { owners: ownership.all, now, leaseUntil: leaseEnds(now) };
+    const { changes } = this.#endpoints;
     this.#claims++;
     try {
-      for (const claimed of await store.webhooks.claimDeliveries(claims, { owners: ownership.all, now, leaseUntil }))
-        this.#onClaimed(claimed, now);
+      for (const claimed of await store.webhooks.claimDeliveries(claims, terms)) this.#onClaimed(claimed, now);
+      // They may say what was before a change that came meanwhile.
+      if (this.#endpoints.changes !== changes) this.#endpoints.reread(claims.map(({ webhookId }) => webhookId));
     } catch (error) {
       log.error({ error }, `due webhook deliveries could not be claimed: ${describeError(error)}`);
-      for (const { webhookId } of claims) {
-        const queue = this.#queues.get(webhookId);
-        if (!queue) continue;
-        queue.endClaim(now);
-        queue.rest(now + PAUSE_AFTER_FAULT_MS);
-      }
+      for (const { webhookId } of claims) this.#queues.get(webhookId)?.claimFailed(now);
     } finally {
       this.#claims--;
       this.#settle();
@@ -213,33 +224,22 @@ export class Dispatcher {
       this.#releaseWaiting(queue);
       return;
     }
-    try {
-      queue.keys = endpoint.secrets.map((secret) => this.#kit.vault.open(secret, webhookSecretContext(webhookId)));
-      queue.target = endpoint.target;
-    } catch (error) {
-      this.#kit.log.error(
-        { webhook_id: webhookId, error },
-        `a webhook delivery could not be signed: ${describeError(error)}`,
-      );
-      queue.rest(claimedAt + LOOK_EVERY_MS);
-      for (const delivery of deliveries) this.#release(delivery);
-      return;
-    }
-    if (this.#stopped) for (const delivery of deliveries) this.#release(delivery);
-    else queue.waiting.push(...deliveries.map((delivery) => ({ delivery, claimedAt })));
+    queue.waiting.push(...deliveries.map((delivery) => ({ delivery, claimedAt })));
+    this.#endpoints.address(queue, endpoint);
+    if (this.#stopped) this.#releaseWaiting(queue);
     this.#offer(queue);
   }
 
   #begin(queue: EndpointQueue, slot: CallSlot): void {
-    const { delivery, claimedAt } = queue.waiting.shift() as WaitingDelivery;
-    if (this.#kit.clock.now() - claimedAt > START_WITHIN_MS) {
-      // Its lease may expire during the call, and then the event could be sent twice.
+    const { ownership, clock } = this.#kit;
+    const claimed = queue.waiting.shift() as WaitingDelivery;
+    if (!mayCall(claimed, ownership, clock.now())) {
       slot.free();
-      this.#release(delivery);
+      this.#release(claimed.delivery);
       return;
     }
     this.#calls++;
-    void this.#call(queue, delivery).finally(() => {
+    void this.#call(queue, claimed.delivery).finally(() => {
       slot.free();
       this.#calls--;
       this.#offer(queue);
@@ -263,6 +263,15 @@ export class Dispatcher {
     this.#results.add(toResult({ delivery, outcome, decision, startedAt, elapsedMs }));
     webhookLog.attempted(log, delivery, { decision, outcome, elapsedMs });
     this.#kit.onCalled?.({ delivery, decision, outcome, startedAt, elapsedMs });
+  }
+
+  /** Calls in progress go to their end. What waits is the next owner's; where nobody has taken the slot, it is due again. */
+  #releaseLost(): void {
+    const { ownership, clock } = this.#kit;
+    for (const queue of this.#queues.values()) {
+      const [next] = queue.waiting;
+      if (next && !mayCall(next, ownership, clock.now())) this.#releaseWaiting(queue);
+    }
   }
 
   #releaseWaiting(queue: EndpointQueue): void {

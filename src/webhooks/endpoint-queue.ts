@@ -20,6 +20,7 @@ const QUICK_MS = SECOND_MS;
 /** Single events can fail for their own reasons; this many failures in a row mean the endpoint. */
 const FAILURES_BEFORE_REST = 5;
 const FIRST_REST_MS = SECOND_MS;
+const PAUSE_AFTER_FAULT_MS = SECOND_MS;
 /** How long a recovered endpoint may wait for its events. */
 const MAX_REST_MS = MINUTE_MS;
 
@@ -63,6 +64,12 @@ export class EndpointQueue {
     this.noteDue(nextDueAt);
   }
 
+  /** The store could not be asked. */
+  claimFailed(now: number): void {
+    this.endClaim(now);
+    this.rest(now + PAUSE_AFTER_FAULT_MS);
+  }
+
   isResting(now: number): boolean {
     return now < this.#restUntil;
   }
@@ -79,10 +86,14 @@ export class EndpointQueue {
     return Math.max(0, this.#window + ahead - this.calls.size - this.waiting.length);
   }
 
-  /** Nothing waits, runs or is due: it can be dropped. */
+  /** Something waits, runs or is being claimed. */
+  get isAtWork(): boolean {
+    return this.waiting.length > 0 || this.calls.size > 0 || this.#claiming;
+  }
+
+  /** Nor is anything due: it can be dropped. */
   get isIdle(): boolean {
-    const empty = this.waiting.length === 0 && this.calls.size === 0 && !this.#claiming;
-    return empty && this.#nextDueAt === Number.POSITIVE_INFINITY;
+    return !this.isAtWork && this.#nextDueAt === Number.POSITIVE_INFINITY;
   }
 
   succeeded(elapsedMs: number): void {

@@ -58,7 +58,15 @@ export async function startWebhooks(kit: WebhooksKit): Promise<RunningWebhooks> 
   });
   await dispatcher.start();
   return {
-    webhooks: createWebhooks({ store, vault, clock, ids, policy, onRemoved: (id) => dispatcher.forget(id) }),
+    webhooks: createWebhooks({
+      store,
+      vault,
+      clock,
+      ids,
+      policy,
+      onChanged: (id) => dispatcher.changed([id]),
+      onRemoved: (id) => dispatcher.forget(id),
+    }),
     tests: new TestSender({ store, vault, clock, ids, ...calling }),
     timers: [
       {

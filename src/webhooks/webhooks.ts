@@ -26,6 +26,8 @@ interface WebhooksOptions {
   /** Which addresses may be called. */
   policy: TargetPolicy;
   random?: (count: number) => Buffer;
+  /** Called once the change of its URL or secret is on disk. */
+  onChanged?(id: string): void;
   /** Called once the deletion is on disk. */
   onRemoved?(id: string): void;
 }
@@ -68,8 +70,15 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
     list: (tenantId) => store.webhooks.listWebhooks(tenantId),
     get: async (tenantId, id) => (await store.webhooks.getWebhook(tenantId, id)) ?? webhookNotFound(),
     remove: (tenantId, id) => remove(options, tenantId, id),
-    rotate: async (tenantId, id) => (await rotateSecret(options, tenantId, id)) ?? webhookNotFound(),
+    rotate: (tenantId, id) => rotate(options, tenantId, id),
   };
+}
+
+async function rotate(options: WebhooksOptions, tenantId: string, id: string): ReturnType<Webhooks['rotate']> {
+  const rotated = await rotateSecret(options, tenantId, id);
+  if (rotated === null) return webhookNotFound();
+  options.onChanged?.(id.toLowerCase());
+  return rotated;
 }
 
 async function remove({ store, onRemoved }: WebhooksOptions, tenantId: string, id: string): Promise<Refusal | null> {
@@ -132,7 +141,7 @@ async function register(
 }
 
 async function change(
-  { store, policy }: WebhooksOptions,
+  { store, policy, onChanged }: WebhooksOptions,
   of: { tenantId: string; id: string },
   { url, description, events: chosen }: ChangeWebhook,
 ): Promise<Webhook | Refusal> {
@@ -150,7 +159,9 @@ async function change(
     ...(events !== undefined && { events }),
   });
   if (result === 'exists') return exists();
-  return result ?? webhookNotFound();
+  if (result === null) return webhookNotFound();
+  onChanged?.(result.id);
+  return result;
 }
 
 /** In normal form. */

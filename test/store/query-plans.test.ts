@@ -327,6 +327,7 @@ t.test('deliveries to webhooks are found by their webhook', async (t) => {
     await store.webhooks.recordDeliveries([{ ...result, delivery, end: { to: 'failed' } }], T0);
     await store.webhooks.takeFailingWebhooks(T0, T0);
     await store.webhooks.dueWebhooks([1], null, 10);
+    await store.webhooks.readEndpoints([webhook.id], T0);
     await store.webhooks.listWebhookHealth(tenant.id);
     await store.webhooks.listWebhookAttempts(tenant.id, { webhookId: webhook.id, eventId: event.id, limit: 10 });
     await store.webhooks.listWebhookAttempts(tenant.id, { webhookId: webhook.id, eventId: null, limit: 10 });

@@ -74,6 +74,9 @@ export async function openStage(t: Test, { allowPrivate = true, fakeClock = true
     bench: new Bench({ store, openContents: () => openContentReader(file) }),
     webhooks: createWebhooks({
       ...{ ...base, ids: new IdSource() },
+      onChanged: (id) => {
+        for (const dispatcher of running) dispatcher.changed([id]);
+      },
       onRemoved: (id) => {
         for (const dispatcher of running) dispatcher.forget(id);
       },

@@ -1,6 +1,7 @@
 // Between the schedulers of several nodes: what one has made due in another one's slots, and what they have changed about
 // what holds mail.
 import { describeError } from '../../base/errors.ts';
+import { OneAtATime } from '../../base/one-at-a-time.ts';
 import type { Logger } from '../../observe/log.ts';
 import type { Notices } from '../../store/notices.ts';
 import type { Ownership } from '../../store/ownership.ts';
@@ -54,29 +55,4 @@ export function hearOtherNodes({ notices, shaping, log }: OtherNodesKit, schedul
     changed: () => reads.run(),
     missed: () => void scheduler.reconcile(),
   });
-}
-
-/** What is asked for during a run is done by one more. */
-class OneAtATime {
-  readonly #work: () => Promise<void>;
-  #running = false;
-  #again = false;
-
-  constructor(work: () => Promise<void>) {
-    this.#work = work;
-  }
-
-  run(): void {
-    this.#again = true;
-    if (!this.#running) void this.#runAll();
-  }
-
-  async #runAll(): Promise<void> {
-    this.#running = true;
-    while (this.#again) {
-      this.#again = false;
-      await this.#work();
-    }
-    this.#running = false;
-  }
 }

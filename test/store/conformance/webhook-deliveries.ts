@@ -202,6 +202,25 @@ export const deliveryCases = {
     t.strictSame(slices, [2, 2, 1, 1, 0], 'five deliveries and the note of the webhook');
   },
 
+  'where events go is read again, also while others are claimed': async (t: Test, bench: Bench) => {
+    const { webhooks } = bench.store;
+    const { tenant, domain } = await bench.sender('acme.test');
+    const [one, other] = [await webhookOf(bench, tenant.id), await webhookOf(bench, tenant.id, 'https://b.test/')];
+    await happen(bench, domain);
+    const { endpoint } = await claim(bench, one);
+    const read = () => webhooks.readEndpoints([other, bench.id(), one], T0);
+    t.strictSame((await read()).slice(1), [null, endpoint], 'as it was claimed, in the order of the IDs');
+    await webhooks.changeWebhook(tenant.id, one, { url: { url: 'https://c.test', target: 'https://c.test/' } });
+    const secret = { masterKeyId: 'master1', sealed: Buffer.from('second') };
+    await webhooks.rotateWebhookSecret(tenant.id, one, { secret, at: T0, previousUntil: T0 + 1 });
+    await webhooks.deleteWebhook(tenant.id, other);
+    const [deleted, , changed] = await read();
+    t.equal(deleted, null);
+    t.strictSame(changed, { ...endpoint, target: 'https://c.test/', secrets: [secret, ...endpoint!.secrets] });
+    t.match(await webhooks.readEndpoints([one], T0 + 1), [{ secrets: [secret] }]);
+    t.strictSame(await webhooks.readEndpoints([], T0), []);
+  },
+
   'failing for long is told once, until it works again': async (t: Test, bench: Bench) => {
     const { tenant, domain } = await bench.sender('acme.test');
     const webhookId = await webhookOf(bench, tenant.id);

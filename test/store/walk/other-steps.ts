@@ -318,6 +318,12 @@ async function webhooksAround(walk: Walk): Promise<void> {
   if (!webhook) return;
   const { id, tenantId } = webhook;
   walk.same((await store.webhooks.getWebhook(tenantId, id))?.target, webhook.target, 'getWebhook');
+  const read = await store.webhooks.readEndpoints([walk.id(), id], walk.now);
+  walk.same(
+    read.map((endpoint) => endpoint?.target),
+    [undefined, webhook.target],
+    'readEndpoints',
+  );
   const own = [...model.webhooks.values()].filter((one) => one.tenantId === tenantId).map((one) => one.id);
   const listed = (await store.webhooks.listWebhooks(tenantId)).map((one) => one.id);
   walk.same(listed.toSorted(), own.toSorted(), 'listWebhooks');

@@ -84,6 +84,24 @@ t.test('two daemons, and whom one asks makes no difference', { skip: postgresMis
     t.equal(new Set(ids).size, ids.length, 'each event once');
   });
 
+  await t.test('a call of one is ended when its webhook is deleted at the other', async (t) => {
+    const endpoint = await startEndpoint(t);
+    const ended = Promise.withResolvers<void>();
+    endpoint.answer = (response) => void response.socket!.once('close', () => ended.resolve());
+    const rights = ['--name', 'hooks', '--scopes', 'webhooks:write'];
+    const { key } = await a.postrider.json('key', 'create', '--tenant', sender.tenantId, ...rights);
+    const made = await a.daemon.call(String(key), 'POST /webhooks', { body: { url: endpoint.url } });
+    t.equal(made.status, 201, JSON.stringify(made.body));
+    const { id } = made.body as { id: string };
+    await deliver(a, 'ann@receiver.test');
+    await endpoint.until(1);
+    t.match(await b.daemon.call(String(key), `DELETE /webhooks/${id}`), { status: 204 });
+    await ended.promise;
+    const { id: later } = await deliver(a, 'ann@receiver.test');
+    await a.daemon.logged({ fact: 'delivered', message_id: later });
+    t.same(a.daemon.find({ fact: 'webhook_retry', webhook_id: id }), [], 'it did not time out');
+  });
+
   await t.test('mail that comes back to one is about mail of the other', async (t) => {
     const { id, mail } = await deliver(a, 'gone@receiver.test');
     t.match(await bounceAt(b, mail), /^250/);

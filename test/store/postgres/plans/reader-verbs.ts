@@ -23,6 +23,7 @@ export function webhookVerbs({ bench, samples }: Asked): HotVerbs {
   const after = { at: T0 - HOUR_MS, eventId: samples.events[0]! };
   return {
     dueWebhooks: () => store.webhooks.dueWebhooks([1], null, 500),
+    readEndpoints: () => store.webhooks.readEndpoints([webhookId, idOf('webhook 4')], T0),
     claimDeliveries: claim,
     recordDeliveries: () =>
       Promise.all(

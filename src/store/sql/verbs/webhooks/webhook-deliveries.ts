@@ -19,12 +19,19 @@ import { eventFromRow } from '../message/events.ts';
 import { CurrentOwners, isCurrent } from '../nodes/owners.ts';
 
 type DeliveryVerbs = Work<
-  Pick<WebhookDeliveryStore, 'dueWebhooks' | 'claimDeliveries' | 'recordDeliveries' | 'takeFailingWebhooks'>
+  Pick<
+    WebhookDeliveryStore,
+    'dueWebhooks' | 'readEndpoints' | 'claimDeliveries' | 'recordDeliveries' | 'takeFailingWebhooks'
+  >
 >;
 
 export function deliveryVerbs(db: Transaction): DeliveryVerbs {
   return {
     dueWebhooks: (slots, after, limit) => dueWebhooks(db, slots, { after, limit }),
+    *readEndpoints(webhookIds, now) {
+      const found = yield* db.forAll(webhookIds, (webhookId) => endpointOf(db, webhookId, now));
+      return found.map((one) => one?.endpoint ?? null);
+    },
     *claimDeliveries(claims, terms) {
       const owners = yield* only(terms.owners, (owner) => isCurrent(db, owner));
       return yield* db.forAll(claims, (claim) => claimFor(db, claim, { ...terms, owners }));
