@@ -22,7 +22,7 @@ const INTAKE_PERIOD_MS = 2 * SECOND_MS;
  * Of several nodes the leader alone runs what two would do twice, though no verb of it relies on that: a leader that was
  * replaced during a run changes nothing that its successor has changed.
  * - domain records: each result is compared with its claim. The leader counts how often a zone is queried.
- * - failing webhooks: taken and marked as notified in one transaction.
+ * - failing webhooks, notices of reviews: a mail has one key for each failure or stop.
  * - figures of charts: a sum is added only where the last one ended.
  * - marks of recipients: each block begins where the last one ends, read and written in one transaction.
  * - rate tiers: raising a tier twice changes nothing.

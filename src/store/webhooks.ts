@@ -244,8 +244,10 @@ export interface WebhookDeliveryStore {
    * nothing. Returns how many those are.
    */
   recordDeliveries(results: DeliveryResult[], at: number): Promise<number>;
-  /** Webhooks that have been failing since `since` or longer: each once, until an attempt succeeds. */
-  takeFailingWebhooks(since: number, at: number): Promise<FailingWebhook[]>;
+  /** Webhooks that have been failing since `since` or longer, and whose tenants were not told. */
+  listFailingWebhooks(since: number): Promise<FailingWebhook[]>;
+  /** The tenant was told of this failure; false when it was before, or the failure is over. */
+  noteFailureTold(failure: Pick<FailingWebhook, 'webhookId' | 'failingSince'>, at: number): Promise<boolean>;
   /** Newest first. */
   listWebhookAttempts(tenantId: string, filter: AttemptFilter): Promise<AttemptView[]>;
   /** With the event as it was sent. */

@@ -87,7 +87,7 @@ export function createServiceMail(kit: ServiceMailKit): SendServiceMail {
   };
 }
 
-/** One mail to several people; the caller does not wait for it. */
+/** One mail to several people. */
 export interface Notice {
   subject: string;
   text: string;
@@ -95,23 +95,25 @@ export interface Notice {
   key: string;
 }
 
-/** The returned promise resolves when all mails are queued, and never rejects. */
+/**
+ * Never rejects. True: all mails are queued, except those that are refused, which would be again. False: a fault came between;
+ * repeated with the same key, it queues what is missing.
+ */
 export function notifyByMail(
   send: SendServiceMail,
   log: Logger,
-): (to: readonly string[], notice: Notice) => Promise<void> {
+): (to: readonly string[], notice: Notice) => Promise<boolean> {
   const notifyOne = async (to: string, notice: Notice) => {
-    const result = await send({ ...notice, to, key: `${notice.key}:${to}` });
-    if (result.kind === 'refused') log.warn({ reason: result.reason }, 'a notification could not be sent by mail');
+    try {
+      const result = await send({ ...notice, to, key: `${notice.key}:${to}` });
+      if (result.kind === 'refused') log.warn({ reason: result.reason }, 'a notification could not be sent by mail');
+      return true;
+    } catch (error) {
+      log.error({ error }, `notifications could not be sent by mail: ${describeError(error)}`);
+      return false;
+    }
   };
-  return async (to, notice) => {
-    const sending = to.map((address) =>
-      notifyOne(address, notice).catch((error: unknown) => {
-        log.error({ error }, `notifications could not be sent by mail: ${describeError(error)}`);
-      }),
-    );
-    await Promise.all(sending);
-  };
+  return async (to, notice) => (await Promise.all(to.map((address) => notifyOne(address, notice)))).every(Boolean);
 }
 
 const REASONS = {

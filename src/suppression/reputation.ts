@@ -1,16 +1,16 @@
 // Wires the two protections of the service's reputation: the spike watch for receivers and the reviews of
 // tenants. Both get every message's end, in SMTP or by a later report; operator and owners are notified by mail.
 
-import { type Clock, SECOND_MS, toTimestamp } from '../base/clock.ts';
-import { describeError } from '../base/errors.ts';
+import { type Clock, MINUTE_MS, SECOND_MS, toTimestamp } from '../base/clock.ts';
+import { describeError, Fault } from '../base/errors.ts';
 import type { TimerSpec } from '../base/timers.ts';
 import type { Logger } from '../observe/log.ts';
 import type { Store, StoreVerbs } from '../store/store.ts';
 import { type DoubtedReceiver, NO_ROUTE } from '../store/suppressions.ts';
-import type { BrakeState, ReviewLimits } from './brake.ts';
+import type { ReviewLimits } from './brake.ts';
 import { HardBounceWatch, type MessageEnd } from './hard-bounce-watch.ts';
 import type { SpikeRule } from './spike-rule.ts';
-import { TenantReviews } from './tenant-review.ts';
+import { type Stop, TenantReviews } from './tenant-review.ts';
 
 export interface ReputationKit {
   store: Pick<Store, 'reputation' | 'notices'> &
@@ -22,8 +22,14 @@ export interface ReputationKit {
   operatorAddress: string | null;
   /** The domain of the service's own signature: its verified holder is the service's own tenant. */
   ownDomain: string;
-  /** Sends a notice by mail. */
-  notify(to: readonly string[], notice: { subject: string; text: string; key: string }): void;
+  /** Sends a notice by mail. False: not all mails are queued; repeated, it queues those that are missing. */
+  notify(to: readonly string[], notice: Notice): Promise<boolean>;
+}
+
+interface Notice {
+  subject: string;
+  text: string;
+  key: string;
 }
 
 export interface Reputation {
@@ -55,33 +61,37 @@ export const NO_BRAKES: Reputation = {
 };
 
 const REVIEW_PERIOD_MS = 5 * SECOND_MS;
+const NOTICES_PERIOD_MS = MINUTE_MS;
 
 export async function openReputation(kit: ReputationKit): Promise<Reputation> {
   const { store, clock, log, operatorAddress, notify } = kit;
   const operator = operatorAddress === null ? [] : [operatorAddress];
-  const watch = await openWatch(kit, (doubt) => notify(operator, noticeOf(doubt)));
+  const tell = async (to: readonly string[], notice: Notice) => {
+    if (!(await notify(to, notice))) throw new Fault(`people could not be told: ${notice.subject}`);
+  };
+  const watch = await openWatch(kit, (doubt) => void notify(operator, noticeOf(doubt)));
   const reviews = new TenantReviews({
     store,
     clock,
     log,
     limits: kit.reviewLimits,
     ownTenant: async () => (await store.domains.findVerifiedHolder(kit.ownDomain))?.tenantId ?? null,
-    onOwnTrouble: (reason) => notify(operator, ownNotice(reason, clock.now())),
+    onOwnTrouble: (reason) => tell(operator, ownNotice(reason, clock.now())),
     async onWarned({ id, name }, { reason, distance }) {
       // At most once a day, even after a restart: the same key sends nothing.
       const key = `near:${id}:${toTimestamp(clock.now()).slice(0, 10)}`;
       const facts = `${reason}.\n\n${distance}`;
-      notify(operator, { subject: `Tenant close to a review: ${name}`, text: `${name} (${id}): ${facts}\n`, key });
-      notify(await store.reputation.ownersOf(id), {
+      await tell(operator, { subject: `Tenant close to a review: ${name}`, text: `${name} (${id}): ${facts}\n`, key });
+      await tell(await store.reputation.ownersOf(id), {
         subject: 'Your bounce or complaint rate is high',
         text: `${facts}\n\nSending continues for now. Clean up your recipient list: above the limits, sending is suspended for a review.\n`,
         key,
       });
     },
-    async onStopped(tenant, state, warnedOn) {
-      const notices = stopNotices(tenant, { state, warnedOn, at: clock.now() });
-      notify(operator, notices.operator);
-      notify(await store.reputation.ownersOf(tenant.id), notices.owners);
+    async onStopped(tenant, stop) {
+      const notices = stopNotices(tenant, stop);
+      await tell(operator, notices.operator);
+      await tell(await store.reputation.ownersOf(tenant.id), notices.owners);
     },
   });
   return {
@@ -98,6 +108,12 @@ export async function openReputation(kit: ReputationKit): Promise<Reputation> {
     ownTrouble: () => reviews.ownTrouble(),
     timers: [
       { name: 'tenant reviews', periodMs: REVIEW_PERIOD_MS, run: async () => `${await reviews.check()} stopped` },
+      {
+        name: 'notices of reviews',
+        periodMs: NOTICES_PERIOD_MS,
+        byLeader: true,
+        run: async () => `${await reviews.finishNotices()} told`,
+      },
     ],
   };
 }
@@ -118,13 +134,7 @@ async function openWatch(
   return watch;
 }
 
-interface Stop {
-  state: BrakeState;
-  warnedOn: string | null;
-  at: number;
-}
-
-function stopNotices({ id, name }: { id: string; name: string }, { state: { reason, distance }, warnedOn, at }: Stop) {
+function stopNotices({ id, name }: { id: string; name: string }, { at, reason, distance, warnedOn }: Stop) {
   const key = `review:${id}:${at}`;
   const stopped = `Sending was suspended for a review at ${toTimestamp(at)}: ${reason}.`;
   // After a restart the daemon doesn't know whether it sent a warning.
@@ -132,7 +142,7 @@ function stopNotices({ id, name }: { id: string; name: string }, { state: { reas
     warnedOn === null
       ? 'Warnings are sent from half of the way to a review on. If you had none, there was no time for one: half of the way and the rest were passed within seconds.'
       : `A warning was sent on ${warnedOn}.`;
-  const facts = `${stopped}\n\n${distance}\n\n${warning}`;
+  const facts = [stopped, distance, warning].filter((part) => part !== null).join('\n\n');
   return {
     operator: { subject: `Tenant in review: ${name}`, text: `${name} (${id}). ${facts}\n`, key },
     owners: {

@@ -29,7 +29,8 @@ export interface OwnerNoticesKit {
   log: Logger;
   /** `service.base_url`. */
   baseUrl: string;
-  notify(to: readonly string[], notice: Notice): void | Promise<void>;
+  /** A promise is waited for. */
+  notify(to: readonly string[], notice: Notice): unknown;
 }
 
 export interface OwnerNoticesParts extends OwnerNotices {

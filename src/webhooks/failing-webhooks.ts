@@ -11,21 +11,25 @@ import * as webhookLog from './webhook-log.ts';
 const NOTIFY_AFTER_MS = HOUR_MS;
 
 export interface FailingKit {
-  store: StoreVerbs<{ webhooks: 'takeFailingWebhooks'; reputation: 'ownersOf' }>;
+  store: StoreVerbs<{ webhooks: 'listFailingWebhooks' | 'noteFailureTold'; reputation: 'ownersOf' }>;
   clock: Clock;
   log: Logger;
-  /** Sends a mail. */
-  notify(to: readonly string[], notice: { subject: string; text: string; key: string }): void;
+  /** False: not all mails are queued. Repeated, it queues those that are missing. */
+  notify(to: readonly string[], notice: { subject: string; text: string; key: string }): Promise<boolean>;
 }
 
 export async function notifyFailing({ store, clock, log, notify }: FailingKit): Promise<string> {
   const now = clock.now();
-  const failing = await store.webhooks.takeFailingWebhooks(now - NOTIFY_AFTER_MS, now);
+  const failing = await store.webhooks.listFailingWebhooks(now - NOTIFY_AFTER_MS);
+  let told = 0;
   for (const webhook of failing) {
+    // Noted behind the mails: after a fault or a crash between, the next run finds the webhook again.
+    if (!(await notify(await store.reputation.ownersOf(webhook.tenantId), noticeOf(webhook)))) continue;
+    if (!(await store.webhooks.noteFailureTold(webhook, now))) continue;
     webhookLog.failing(log, webhook);
-    notify(await store.reputation.ownersOf(webhook.tenantId), noticeOf(webhook));
+    told++;
   }
-  return `${failing.length} told`;
+  return `${told} told`;
 }
 
 function noticeOf({ webhookId, url, failingSince }: FailingWebhook) {

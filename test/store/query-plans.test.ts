@@ -325,7 +325,8 @@ t.test('deliveries to webhooks are found by their webhook', async (t) => {
     const [claimed] = await store.webhooks.claimDeliveries(claims, { owners, now: T0 + 1, leaseUntil: [T0] });
     const delivery = claimed!.deliveries[0]!;
     await store.webhooks.recordDeliveries([{ ...result, delivery, end: { to: 'failed' } }], T0);
-    await store.webhooks.takeFailingWebhooks(T0, T0);
+    await store.webhooks.listFailingWebhooks(T0);
+    await store.webhooks.noteFailureTold({ webhookId: webhook.id, failingSince: T0 }, T0);
     await store.webhooks.dueWebhooks([1], null, 10);
     await store.webhooks.readEndpoints([webhook.id], T0);
     await store.webhooks.listWebhookHealth(tenant.id);

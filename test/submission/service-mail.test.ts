@@ -1,5 +1,4 @@
 // The service's own mail over a real store: queued once per key, from a domain that nobody looks at.
-import { setImmediate } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { DAY_MS } from '../../src/base/clock.ts';
 import { IdSource } from '../../src/base/ids.ts';
@@ -53,8 +52,9 @@ t.test('each of several people is told once, whatever becomes of the others', as
     return { kind: 'queued' };
   };
   const people = ['gone@acme.test', 'late@acme.test', 'ann@acme.test'];
-  notifyByMail(send, log)(people, { subject: 'a word', text: 'about something', key: 'k' });
-  await setImmediate();
+  const notify = notifyByMail(send, log);
+  const notice = { subject: 'a word', text: 'about something', key: 'k' };
+  t.equal(await notify(people, notice), false, 'a fault: it can be repeated');
   t.same(
     asked,
     people.map((address) => `k:${address} ${address}`),
@@ -63,6 +63,8 @@ t.test('each of several people is told once, whatever becomes of the others', as
     { level: 'warn', reason: 'the address is on a suppression list' },
     { level: 'error', msg: /the store is closed/ },
   ]);
+  t.equal(await notify(['gone@acme.test', 'ann@acme.test'], notice), true, 'a refusal would come again');
+  t.equal(await notify([], notice), true);
 });
 
 t.test('its mails hold links that set passwords: their content goes once they are delivered', async (t) => {

@@ -1,6 +1,6 @@
 // The brake: who is stopped for review, who is told, and that nobody is stopped twice for the same.
 import t from 'tap';
-import { DAY_MS } from '../../src/base/clock.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/observe/log.ts';
 import { openReputation } from '../../src/suppression/reputation.ts';
 import { TenantReviews } from '../../src/suppression/tenant-review.ts';
@@ -21,9 +21,9 @@ t.test('a tenant is stopped once, and judged anew when an operator lets it go on
     log: silentLogger,
     limits: { ...LIMITS, window: 100 },
     ownTenant: async () => null,
-    onOwnTrouble: () => t.fail('it has no mail of its own'),
+    onOwnTrouble: () => void t.fail('it has no mail of its own'),
     onWarned: ({ id }) => void warned.push(id),
-    onStopped: ({ id }, { reason }, warnedOn) => void told.push(`${id} ${reason}, warned on ${warnedOn}`),
+    onStopped: ({ id }, { reason, warnedOn }) => void told.push(`${id} ${reason}, warned on ${warnedOn}`),
   });
   const endSome = async (count: number, bounce: 'hard' | null, first = 0) => {
     for (let index = first; index < first + count; index++) {
@@ -74,7 +74,7 @@ t.test('a burst stops a tenant at once, and the notice of the stop is the warnin
     ...{ store, clock: { now: () => 1_800_000_000_000 }, log: silentLogger, reviewLimits: LIMITS },
     spikeRule: { windowMs: 1, minHardBounces: 1_000, share: 1, factor: 1 },
     ...{ operatorAddress: 'operator@host.test', ownDomain: 'own.test' },
-    notify: (to, { subject, text }) => void told.push({ to, subject, text }),
+    notify: async (to, { subject, text }) => told.push({ to, subject, text }) > 0,
   });
   const [reviews] = reputation.timers;
   const stop = new AbortController().signal;
@@ -97,6 +97,96 @@ t.test('a burst stops a tenant at once, and the notice of the stop is the warnin
     t.match(text, /Hard bounces: 100 % of the way to a review, from 5 domains/, 'what a warning says');
     t.match(text, /Warnings are sent from half of the way .* there was no time for one/);
   }
+});
+
+t.test('a stop that nobody could be told of is told later, whichever node made it', async (t) => {
+  const bench = await openStore(t);
+  const { store } = bench;
+  const { tenant, domain } = await bench.sender('acme.test');
+  const owner = { tenantId: tenant.id, email: 'owner@acme.test', role: 'owner' as const, passwordHash: '' };
+  await store.accounts.createUser({ id: bench.id(), ...owner, createdAt: 1 });
+  let now = Date.UTC(2026, 0, 2);
+  let fails = true;
+  const told: { to: readonly string[]; text: string; key: string }[] = [];
+  const openNode = async () => {
+    const reputation = await openReputation({
+      ...{ store, clock: { now: () => now }, log: silentLogger, reviewLimits: LIMITS },
+      spikeRule: { windowMs: 1, minHardBounces: 1_000, share: 1, factor: 1 },
+      ...{ operatorAddress: 'operator@host.test', ownDomain: 'own.test' },
+      notify: async (to, { text, key }) => !fails && told.push({ to, text, key }) > 0,
+    });
+    const [reviews, notices] = reputation.timers.map((timer) => () => timer.run(new AbortController().signal));
+    return { reputation, reviews: reviews!, notices: notices! };
+  };
+  const bounce = async () => {
+    for (let index = 0; index < 25; index++) {
+      const message = await bench.sending(domain, `a${index}@x${index % 5}.test`);
+      const bounced = bench.attempted(message, { to: 'bounced', bounce: 'hard', reason: '550', suppress: null });
+      await store.queue.record([{ ...bounced, at: now }]);
+    }
+  };
+  const one = await openNode();
+  const other = await openNode();
+  await bounce();
+  await t.rejects(one.reviews(), /could not be told/);
+  t.match(await store.tenants.getTenant(tenant.id), { status: 'in_review' }, 'it is stopped');
+  const stoppedAt = now;
+  now += MINUTE_MS;
+  await t.rejects(other.notices(), /could not be told/);
+  fails = false;
+  t.equal(await other.notices(), '1 told');
+  const key = `review:${tenant.id}:${stoppedAt}`;
+  t.match(told, [
+    { to: ['operator@host.test'], key },
+    { to: ['owner@acme.test'], key },
+  ]);
+  for (const { text } of told)
+    t.match(text, /25 of the last 25 messages bounced hard \(limit 10 %\)\.\n\nWarnings are/);
+  t.equal(await other.notices(), '0 told');
+  t.equal(await (await openNode()).notices(), '1 told', 'after a restart nobody knows');
+  t.same([...new Set(told.map((notice) => notice.key))], [key], 'but its key is the same, so that no mail is sent');
+
+  await store.tenants.updateTenant(tenant.id, { status: 'active', statusReason: null });
+  t.equal(await (await openNode()).notices(), '0 told', 'it was let go on');
+  now += 2 * HOUR_MS;
+  await bounce();
+  other.reputation.hardBounceStored(tenant.id);
+  t.equal(await other.reviews(), '1 stopped');
+  t.equal(told.at(-1)!.key, `review:${tenant.id}:${now}`, 'a later stop is another one');
+  t.equal(await one.notices(), '0 told', 'the node that stopped it has a minute');
+  now += DAY_MS;
+  t.equal(await one.notices(), '0 told', 'nor is anything told when keys may be gone');
+});
+
+t.test('a warning that nobody got is given again', async (t) => {
+  const bench = await openStore(t);
+  const { store } = bench;
+  const { tenant, domain } = await bench.sender('acme.test');
+  for (let index = 0; index < 15; index++) {
+    const message = await bench.sending(domain, `a${index}@x${index % 5}.test`);
+    await store.queue.record([
+      bench.attempted(message, { to: 'bounced', bounce: 'hard', reason: '550', suppress: null }),
+    ]);
+  }
+  let fails = true;
+  const warned: string[] = [];
+  const reviews = new TenantReviews({
+    ...{ store, clock: { now: () => 1_800_000_000_000 }, log: silentLogger, limits: LIMITS },
+    ownTenant: async () => null,
+    onOwnTrouble: () => void t.fail('it has no mail of its own'),
+    onWarned: async ({ id }) => {
+      if (fails) throw new Error('the database is away');
+      warned.push(id);
+    },
+    onStopped: () => void t.fail('it is stopped'),
+  });
+  await t.rejects(reviews.check(), /is away/);
+  fails = false;
+  for (let times = 0; times < 2; times++) {
+    await reviews.check();
+    reviews.note(tenant.id);
+  }
+  t.same(warned, [tenant.id]);
 });
 
 t.test("the service's own tenant is not stopped: the operator is told, once a day", async (t) => {
@@ -144,7 +234,7 @@ t.test('a fault of the store puts reviews off, of all tenants that were noted', 
     store: { ...store, reputation: { ...store.reputation, resultsSinceReview } },
     ...{ clock: { now: () => 1_800_000_000_000 }, log: silentLogger, limits: LIMITS },
     ownTenant: async () => null,
-    onOwnTrouble: () => t.fail('it has no mail of its own'),
+    onOwnTrouble: () => void t.fail('it has no mail of its own'),
     onWarned: () => void t.fail('nothing is wrong'),
     onStopped: () => void t.fail('nothing is wrong'),
   });

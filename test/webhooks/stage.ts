@@ -98,8 +98,8 @@ export async function openStage(t: Test, { allowPrivate = true, fakeClock = true
         clock.time = Math.min(end, clock.time + stepMs);
         dispatcher.tick();
         await dispatcher.idle();
-        const notify = (to: readonly string[], { text, key }: { text: string; key: string }) =>
-          void told.push({ to, text, key });
+        const notify = async (to: readonly string[], { text, key }: { text: string; key: string }) =>
+          told.push({ to, text, key }) > 0;
         await notifyFailing({ store, clock, log: silentLogger, notify });
       }
     },

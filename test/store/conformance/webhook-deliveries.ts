@@ -227,16 +227,21 @@ export const deliveryCases = {
     const round = async (at: number, end: DeliveryEnd) => {
       await happen(bench, domain);
       await record(bench, (await claim(bench, webhookId, T0 + 9e6)).deliveries[0]!, end, at);
-      return bench.store.webhooks.takeFailingWebhooks(at - TOLD_AFTER_MS, at);
+      const failing = await bench.store.webhooks.listFailingWebhooks(at - TOLD_AFTER_MS);
+      for (const failure of failing) t.equal(await bench.store.webhooks.noteFailureTold(failure, at), true);
+      return failing;
     };
     t.strictSame(await round(T0, { to: 'failed' }), []);
     t.strictSame(await round(T0 + 999, { to: 'failed' }), []);
     t.match(await round(T0 + 1000, { to: 'failed' }), [{ webhookId, tenantId: tenant.id, failingSince: T0 }]);
     t.strictSame(await round(T0 + 5000, { to: 'failed' }), []);
+    const note = (failingSince: number) => bench.store.webhooks.noteFailureTold({ webhookId, failingSince }, T0 + 5000);
+    t.equal(await note(T0), false, 'it was told');
     t.match(await bench.store.webhooks.listWebhookHealth(tenant.id), [{ failingSince: T0, failed: 4 }]);
     await round(T0 + 6000, { to: 'delivered' });
     t.match(await bench.store.webhooks.listWebhookHealth(null), [{ failingSince: null }]);
     t.strictSame(await round(T0 + 7000, { to: 'failed' }), []);
+    t.equal(await note(T0), false, 'that failure is over');
     t.match(await round(T0 + 8000, { to: 'failed' }), [{ failingSince: T0 + 7000 }]);
 
     const { webhooks } = bench.store;

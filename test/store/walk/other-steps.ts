@@ -334,7 +334,8 @@ async function webhooksAround(walk: Walk): Promise<void> {
   const rotated = (await store.webhooks.listWebhookSecrets(tenantId, id, walk.now)).length;
   walk.same(rotated, Math.min(secrets + 1, MAX_SECRETS), 'listWebhookSecrets');
   walk.same((await store.webhooks.getWebhookHealth(tenantId, id))?.id, id, 'getWebhookHealth');
-  await store.webhooks.takeFailingWebhooks(walk.now - HOUR_MS, walk.now);
+  const [failure] = await store.webhooks.listFailingWebhooks(walk.now - HOUR_MS);
+  if (failure) walk.same(await store.webhooks.noteFailureTold(failure, walk.now), true, 'noteFailureTold');
   const [attempt] = await store.webhooks.listWebhookAttempts(tenantId, { webhookId: id, eventId: null, limit: 10 });
   if (!attempt) return;
   const found = await store.webhooks.findWebhookAttempt(tenantId, id, {

@@ -31,7 +31,8 @@ export function webhookVerbs({ bench, samples }: Asked): HotVerbs {
           store.webhooks.recordDeliveries([{ ...result, delivery, end: { to: 'delivered' } }], T0),
         ),
       ),
-    takeFailingWebhooks: () => store.webhooks.takeFailingWebhooks(T0, T0),
+    listFailingWebhooks: () => store.webhooks.listFailingWebhooks(T0),
+    noteFailureTold: () => store.webhooks.noteFailureTold({ webhookId, failingSince: T0 }, T0),
     listWebhookHealth: () => store.webhooks.listWebhookHealth(BIG_TENANT),
     'attempts of an event': () =>
       store.webhooks.listWebhookAttempts(BIG_TENANT, { webhookId, eventId: samples.events[0]!, limit: 10 }),

@@ -12,7 +12,7 @@ import type {
   WebhookDelivery,
   WebhookDeliveryStore,
 } from '../../../webhooks.ts';
-import { eachOf, only, type Steps } from '../../steps.ts';
+import { only, type Steps } from '../../steps.ts';
 import type { Transaction, Work } from '../../transaction.ts';
 import { fromId, type Row, toId } from '../../values.ts';
 import { eventFromRow } from '../message/events.ts';
@@ -21,7 +21,7 @@ import { CurrentOwners, isCurrent } from '../nodes/owners.ts';
 type DeliveryVerbs = Work<
   Pick<
     WebhookDeliveryStore,
-    'dueWebhooks' | 'readEndpoints' | 'claimDeliveries' | 'recordDeliveries' | 'takeFailingWebhooks'
+    'dueWebhooks' | 'readEndpoints' | 'claimDeliveries' | 'recordDeliveries' | 'listFailingWebhooks' | 'noteFailureTold'
   >
 >;
 
@@ -37,7 +37,11 @@ export function deliveryVerbs(db: Transaction): DeliveryVerbs {
       return yield* db.forAll(claims, (claim) => claimFor(db, claim, { ...terms, owners }));
     },
     recordDeliveries: (results, at) => record(db, results, at),
-    takeFailingWebhooks: (since, at) => takeFailing(db, since, at),
+    listFailingWebhooks: (since) => listFailing(db, since),
+    *noteFailureTold({ webhookId, failingSince }, at) {
+      const note = db.sql('UPDATE webhooks SET told_at = +? WHERE id = +? AND failing_since = +? AND told_at IS NULL');
+      return (yield* note.run(at, toId(webhookId), failingSince)).changes === 1;
+    },
   };
 }
 
@@ -226,21 +230,17 @@ function* noteHealth(db: Transaction, webhookId: string, webhook: WebhookResults
 
 const MAX_NOTIFIED_AT_ONCE = 100;
 
-function* takeFailing(db: Transaction, since: number, at: number): Steps<FailingWebhook[]> {
+function* listFailing(db: Transaction, since: number): Steps<FailingWebhook[]> {
   const rows = (yield* db
     .sql(
       `SELECT id, tenant_id, url, failing_since FROM webhooks
        WHERE failing_since IS NOT NULL AND told_at IS NULL AND failing_since <= +? LIMIT +?`,
     )
     .all(since, MAX_NOTIFIED_AT_ONCE)) as Row[];
-  const notified = db.sql('UPDATE webhooks SET told_at = +? WHERE id = +?');
-  return yield* eachOf(rows, function* (row) {
-    yield* notified.run(at, row.id);
-    return {
-      webhookId: fromId(row.id),
-      tenantId: fromId(row.tenant_id),
-      url: row.url as string,
-      failingSince: row.failing_since as number,
-    };
-  });
+  return rows.map((row) => ({
+    webhookId: fromId(row.id),
+    tenantId: fromId(row.tenant_id),
+    url: row.url as string,
+    failingSince: row.failing_since as number,
+  }));
 }
