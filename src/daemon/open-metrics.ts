@@ -1,5 +1,6 @@
 // Wires up the metrics: where their figures come from, and the listener that shows them. None when `metrics.port` is 0.
 // A part of the wiring list in daemon.ts.
+import { SECOND_MS } from '../base/clock.ts';
 import type { ClosingStack } from '../base/closing-stack.ts';
 import type { Config } from '../config/keys.ts';
 import type { UnstoredResults } from '../delivery/outcome/result-writer.ts';
@@ -7,6 +8,7 @@ import type { Route, RouterOptions } from '../http/router.ts';
 import { strictTransport } from '../http/strict-transport.ts';
 import { type AnsweredCall, watchedRouter, watchedRoutes } from '../http/watched-routes.ts';
 import { routeByHost } from '../links/pages/link-pages.ts';
+import { figureReads } from '../observe/figure-reads.ts';
 import { residentMemory } from '../observe/host-room.ts';
 import type { Figures, Metrics } from '../observe/metrics.ts';
 import { startMetricsListener } from '../observe/metrics-listener.ts';
@@ -17,6 +19,8 @@ import type { Foundation } from './open-foundation.ts';
 /** The limit of webhooks to read; the most overdue one is very likely among them. */
 const MAX_WEBHOOKS = 10_000;
 const PAGE = 1000;
+/** A figure of the database. Prometheus gives the whole scrape 10 s. */
+const READ_MS = 3 * SECOND_MS;
 
 export interface MetricSources {
   unstoredResults(): UnstoredResults | null;
@@ -34,38 +38,26 @@ export async function openMetricsListener(
   const { metrics, log } = foundation;
   if (!metrics) return;
   const { host, port } = config.metrics;
-  const of = { ...sources, residentBytes: residentMemory(), lifetimeMs: config.delivery.lifetime };
-  const figures = () => figuresOf(foundation, of);
+  const of = { ...sources, residentBytes: residentMemory() };
+  const stored = storedFigures(foundation, { ...sources, lifetimeMs: config.delivery.lifetime });
+  const figures = async () => {
+    const found = await stored(); // which takes longer
+    return { ...found, ...figuresInMemory(foundation, of) };
+  };
   const listener = await startMetricsListener({ host, port, metrics, log, figures });
   opened.add(() => listener.close());
 }
 
-async function figuresOf(
-  { store, ownership, nodes, clock, intake }: Foundation,
-  sources: MetricSources & { residentBytes(): number; lifetimeMs: number },
-): Promise<Figures> {
+function figuresInMemory(
+  { ownership, nodes, clock, intake }: Foundation,
+  sources: MetricSources & { residentBytes(): number },
+) {
   const now = clock.now();
   const unstored = sources.unstoredResults();
-  const [queueMessages, [oldest], doubts, webhooks, tenants, ownTrouble] = await Promise.all([
-    store.figures.countOpenMessages(),
-    store.queue.listQueue({ limit: 1 }),
-    store.reputation.listDoubtedReceivers(),
-    webhookFigures(store, ownership.slots, now),
-    store.tenants.listTenants(),
-    sources.reputation.ownTrouble(),
-  ]);
   return {
-    queueMessages,
-    // Its lifetime begins when it is to be sent: until then, scheduled mail does not wait.
-    queueOldestMs: oldest ? Math.max(0, now - Math.max(oldest.createdAt, oldest.expiresAt - sources.lifetimeMs)) : 0,
     intakeOpen: intake.state.accepting,
-    doubtedReceivers: doubts.filter(({ mxGroup }) => mxGroup !== NO_ROUTE).length,
-    noRouteHeld: doubts.some(({ mxGroup }) => mxGroup === NO_ROUTE),
-    tenantsInReview: tenants.filter(({ status }) => status === 'in_review').length,
-    serviceMailInTrouble: ownTrouble !== null,
     unstoredResults: unstored?.messages ?? 0,
     unstoredResultsMs: unstored ? now - unstored.since : 0,
-    ...webhooks,
     submissionConnections: sources.door.openConnections(),
     residentBytes: sources.residentBytes(),
     sharing: nodes && {
@@ -79,9 +71,42 @@ async function figuresOf(
   };
 }
 
+type StoredFigures = Omit<Figures, keyof ReturnType<typeof figuresInMemory>>;
+
+function storedFigures(
+  { store, ownership, clock, log }: Foundation,
+  { reputation, lifetimeMs }: Pick<MetricSources, 'reputation'> & { lifetimeMs: number },
+): () => Promise<StoredFigures> {
+  const reads = {
+    queueMessages: () => store.figures.countOpenMessages(),
+    async queueOldestMs() {
+      const [oldest] = await store.queue.listQueue({ limit: 1 });
+      if (!oldest) return 0;
+      // Its lifetime begins when it is to be sent: until then, scheduled mail does not wait.
+      return Math.max(0, clock.now() - Math.max(oldest.createdAt, oldest.expiresAt - lifetimeMs));
+    },
+    doubts: () => store.reputation.listDoubtedReceivers(),
+    webhooks: () => webhookFigures(store, ownership.slots, clock.now()),
+    tenants: () => store.tenants.listTenants(),
+    serviceMailInTrouble: async () => (await reputation.ownTrouble()) !== null,
+  };
+  const read = figureReads(reads, { limitMs: READ_MS, log });
+  return async () => {
+    const { doubts, webhooks, tenants, ...found } = await read();
+    return {
+      ...found,
+      doubtedReceivers: doubts?.filter(({ mxGroup }) => mxGroup !== NO_ROUTE).length ?? null,
+      noRouteHeld: doubts?.some(({ mxGroup }) => mxGroup === NO_ROUTE) ?? null,
+      tenantsInReview: tenants?.filter(({ status }) => status === 'in_review').length ?? null,
+      webhookLagMs: webhooks?.lagMs ?? null,
+      webhooksWaiting: webhooks?.waiting ?? null,
+    };
+  };
+}
+
 async function webhookFigures(store: Pick<Store, 'webhooks'>, slots: readonly number[], now: number) {
-  let webhookLagMs = 0;
-  let webhooksWaiting = 0;
+  let lagMs = 0;
+  let waiting = 0;
   let after: string | null = null;
   for (let seen = 0; seen < MAX_WEBHOOKS; seen += PAGE) {
     const { found, last }: Awaited<ReturnType<Store['webhooks']['dueWebhooks']>> = await store.webhooks.dueWebhooks(
@@ -89,12 +114,12 @@ async function webhookFigures(store: Pick<Store, 'webhooks'>, slots: readonly nu
       after,
       PAGE,
     );
-    webhooksWaiting += found.length;
-    for (const { dueAt } of found) webhookLagMs = Math.max(webhookLagMs, now - dueAt);
+    waiting += found.length;
+    for (const { dueAt } of found) lagMs = Math.max(lagMs, now - dueAt);
     if (last === null) break;
     after = last;
   }
-  return { webhookLagMs, webhooksWaiting };
+  return { lagMs, waiting };
 }
 
 /** Updates metrics if there are any, and costs nothing otherwise. */

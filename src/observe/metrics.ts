@@ -30,19 +30,19 @@ interface CommittedGroup {
   sent?: { statements: number; roundTrips: number; tries: number };
 }
 
-/** Values that are read at each scrape. */
+/** Values that are read at each scrape. Null: not known now, so the metric is missing; 0 or an old value would mislead. */
 export interface Figures {
-  queueMessages: number;
-  queueOldestMs: number;
+  queueMessages: number | null;
+  queueOldestMs: number | null;
   intakeOpen: boolean;
-  doubtedReceivers: number;
-  noRouteHeld: boolean;
-  tenantsInReview: number;
-  serviceMailInTrouble: boolean;
+  doubtedReceivers: number | null;
+  noRouteHeld: boolean | null;
+  tenantsInReview: number | null;
+  serviceMailInTrouble: boolean | null;
   unstoredResults: number;
   unstoredResultsMs: number;
-  webhookLagMs: number;
-  webhooksWaiting: number;
+  webhookLagMs: number | null;
+  webhooksWaiting: number | null;
   submissionConnections: number;
   residentBytes: number;
   /** Null: no other daemon can share the store. */
@@ -123,15 +123,15 @@ export class Metrics {
   /** In Prometheus's text format. */
   render(figures: Figures): Promise<string> {
     this.#set('postrider_queue_messages', figures.queueMessages);
-    this.#set('postrider_queue_oldest_seconds', figures.queueOldestMs / 1000);
-    this.#set('postrider_intake_open', figures.intakeOpen ? 1 : 0);
+    this.#set('postrider_queue_oldest_seconds', inSecs(figures.queueOldestMs));
+    this.#set('postrider_intake_open', figures.intakeOpen);
     this.#set('postrider_results_unstored', figures.unstoredResults);
     this.#set('postrider_results_unstored_seconds', figures.unstoredResultsMs / 1000);
     this.#set('postrider_doubted_receivers', figures.doubtedReceivers);
-    this.#set('postrider_no_route_held', figures.noRouteHeld ? 1 : 0);
+    this.#set('postrider_no_route_held', figures.noRouteHeld);
     this.#set('postrider_tenants_in_review', figures.tenantsInReview);
-    this.#set('postrider_service_mail_in_trouble', figures.serviceMailInTrouble ? 1 : 0);
-    this.#set('postrider_webhook_lag_seconds', figures.webhookLagMs / 1000);
+    this.#set('postrider_service_mail_in_trouble', figures.serviceMailInTrouble);
+    this.#set('postrider_webhook_lag_seconds', inSecs(figures.webhookLagMs));
     this.#set('postrider_webhooks_waiting', figures.webhooksWaiting);
     this.#set('postrider_submission_open_connections', figures.submissionConnections);
     this.#set('postrider_resident_bytes', figures.residentBytes);
@@ -167,8 +167,9 @@ export class Metrics {
     this.#delay.disable();
   }
 
-  #set(name: NameOf<'gauge'>, value: number): void {
-    this.#gauge(name).set(value);
+  #set(name: NameOf<'gauge'>, value: number | boolean | null): void {
+    if (value === null) this.#gauge(name).remove();
+    else this.#gauge(name).set(Number(value));
   }
 
   #gauge(name: NameOf<'gauge'>): Gauge {
@@ -182,6 +183,10 @@ export class Metrics {
   #histogram(name: NameOf<'histogram'>): Histogram {
     return this.#byName.get(name) as Histogram;
   }
+}
+
+function inSecs(ms: number | null): number | null {
+  return ms === null ? null : ms / 1000;
 }
 
 function createMetric(name: MetricName, spec: MetricSpec, registry: Registry): Counter | Gauge | Histogram {

@@ -82,7 +82,7 @@ t.test('figures that cannot be had are a 500, and the next scrape works', async 
   const metrics = new Metrics({ nodes: true });
   let broken = true;
   const figures = async () => {
-    if (broken) throw new Error('the database is away');
+    if (broken) throw new Error('no such figure');
     return FIGURES;
   };
   const listener = await startMetricsListener({ host: '127.0.0.1', port: 0, metrics, log: silentLogger, figures });
@@ -94,6 +94,30 @@ t.test('figures that cannot be had are a 500, and the next scrape works', async 
   t.equal(await scrape(), 500);
   broken = false;
   t.equal(await scrape(), 200);
+});
+
+t.test('what is not known is missing, rather than 0 or as it was', async (t) => {
+  const metrics = new Metrics({ nodes: true });
+  t.teardown(() => metrics.close());
+  const unknown = {
+    ...FIGURES,
+    ...{ queueMessages: null, queueOldestMs: null, doubtedReceivers: null, noRouteHeld: null, tenantsInReview: null },
+    ...{ serviceMailInTrouble: null, webhookLagMs: null, webhooksWaiting: null },
+  };
+  const shownNames = (text: string) => new Set(text.match(/^postrider_\w+/gm));
+  const whole = shownNames(await metrics.render(FIGURES));
+  const part = shownNames(await metrics.render(unknown));
+  t.strictSame([...whole].filter((name) => !part.has(name)).sort(), [
+    'postrider_doubted_receivers',
+    'postrider_no_route_held',
+    'postrider_queue_messages',
+    'postrider_queue_oldest_seconds',
+    'postrider_service_mail_in_trouble',
+    'postrider_tenants_in_review',
+    'postrider_webhook_lag_seconds',
+    'postrider_webhooks_waiting',
+  ]);
+  t.strictSame(shownNames(await metrics.render(FIGURES)), whole, 'they come back');
 });
 
 t.test('only large groups have a label of their own, and not very many', async (t) => {
