@@ -3,6 +3,7 @@
 import type { OwnAddress } from '../domains/needed-records.ts';
 import type { SigningSpeed, SigningWay } from '../observe/signing-speed.ts';
 import type { AddressPolicy } from '../protocol/dns/addresses/address-policy.ts';
+import type { MachineAddresses } from '../protocol/dns/addresses/own-addresses.ts';
 import type { Resolver } from '../protocol/dns/lookup/resolver.ts';
 import type { Dialler } from '../protocol/smtp/dial.ts';
 import type { ServerAnswer } from './server.ts';
@@ -14,7 +15,7 @@ export interface TlsFilePair {
 
 export interface DoctorSettings {
   ehloName: string;
-  /** As configured; empty: the system picks one, and the addresses of the EHLO name are checked instead. */
+  /** As configured; empty: the system picks one. */
   sources: readonly OwnAddress[];
   bouncesDomain: string;
   spfDomain: string;
@@ -121,6 +122,8 @@ export interface DoctorProbes {
   dial: Dialler;
   /** Why a socket can't be bound to the address; null: it can. */
   bindProblem(ip: string): Promise<string | null>;
+  /** Without loopback and link-local ones. */
+  machineAddresses(): MachineAddresses;
   diskFreeShare(folder: string): Promise<number | null>;
   /** Trusted root certificates for HTTPS, in PEM; undefined: Node's own. */
   ca: string | undefined;

@@ -11,28 +11,54 @@ import { type Finding, fine, publish, warning, wrong } from './finding.ts';
 /** A longer list of findings would not be read. */
 const MAX_ADDRESSES = 64;
 
-/** As configured, or the addresses that the EHLO name resolves to: receivers see mail come from those. */
-export async function ownAddresses({ settings, resolver }: DoctorKit): Promise<OwnAddress[]> {
-  const { sources, ehloName } = settings;
+/** As configured, or those that the system picks from. */
+export async function ownAddresses(kit: DoctorKit): Promise<OwnAddress[]> {
+  const { sources, ehloName } = kit.settings;
   if (sources.length > 0) return sources.slice(0, MAX_ADDRESSES);
-  if (isIP(ehloName)) return [];
-  const results = await Promise.all([resolver.a(ehloName), resolver.aaaa(ehloName)]);
-  const ips = results.flatMap((result) => (result.kind === 'found' ? result.records : []));
-  return ips.slice(0, MAX_ADDRESSES).map((ip) => ({ ip, ehloName }));
+  return (await seenAddresses(kit)).slice(0, MAX_ADDRESSES).map((ip) => ({ ip, ehloName }));
+}
+
+/**
+ * The addresses of this machine, as others see them: its public ones. A NAT in front, often of one family only, has those
+ * that the EHLO name resolves to; otherwise DNS may still have those of another machine.
+ */
+export async function seenAddresses({ settings, resolver, machineAddresses }: DoctorKit): Promise<string[]> {
+  const { public: open, private: hidden } = machineAddresses();
+  const own = [...open, ...hidden];
+  const has = (ips: readonly string[], family: number) => ips.some((ip) => isIP(ip) === family);
+  const isBehindNat = (ip: string) => {
+    const family = isIP(ip);
+    return !has(open, family) && (own.length === 0 || has(hidden, family));
+  };
+  if (isIP(settings.ehloName)) return open;
+  const results = await Promise.all([resolver.a(settings.ehloName), resolver.aaaa(settings.ehloName)]);
+  const named = results.flatMap((result) => (result.kind === 'found' ? result.records : []));
+  return [...open, ...named.filter(isBehindNat)];
 }
 
 export async function checkReverseNames(kit: DoctorKit, addresses: readonly OwnAddress[]): Promise<Finding[]> {
-  const configured = kit.settings.sources.length > 0;
+  const isConfigured = kit.settings.sources.length > 0;
   return Promise.all(
     addresses.map(async (address) => {
-      // The EHLO name may resolve to a NAT in front of this machine; configured addresses must be on it.
-      const missing = configured ? await kit.bindProblem(address.ip) : null;
-      return judgeReverseName(address, missing, await checkOwnName(address.ip, kit));
+      // A NAT may be in front of this machine; configured addresses must be on it.
+      const missing = isConfigured ? await kit.bindProblem(address.ip) : null;
+      return judgeReverseName(address, { isConfigured, missing }, await checkOwnName(address.ip, kit));
     }),
   );
 }
 
-export function judgeReverseName({ ip, ehloName }: OwnAddress, missing: string | null, name: OwnName): Finding {
+export interface SourceFacts {
+  /** In delivery.source_addresses; otherwise the system picks. */
+  isConfigured: boolean;
+  /** Why a socket can't be bound to it; null: it can, or a NAT is in front. */
+  missing: string | null;
+}
+
+export function judgeReverseName(
+  { ip, ehloName }: OwnAddress,
+  { isConfigured, missing }: SourceFacts,
+  name: OwnName,
+): Finding {
   const about = { check: 'reverse name', subject: ip };
   if (missing !== null) {
     return wrong(about, `${missing}: nothing is sent from it`, {
@@ -54,7 +80,7 @@ export function judgeReverseName({ ip, ehloName }: OwnAddress, missing: string |
     case 'unknown':
       return warning(about, `couldn't be checked: ${name.reason}`);
     case 'bad': {
-      const used = ip.includes(':') ? 'no mail is sent from it' : 'large providers reject its mail';
+      const used = isConfigured && ip.includes(':') ? 'no mail is sent from it' : 'large providers reject its mail';
       return wrong(about, `is not set up correctly: ${name.reason}; ${used}`, publish(reverseRecord({ ip, ehloName })));
     }
   }

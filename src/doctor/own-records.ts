@@ -15,14 +15,13 @@ import { findMailRoute, type MailRoute } from '../protocol/dns/mail-route.ts';
 import { spfOfAddress } from '../protocol/dns/published/spf-of-address.ts';
 import type { DoctorKit, DoctorSettings, StoredFacts } from './doctor-settings.ts';
 import { type Finding, fine, publish, publishBeside, type Remedy, warning, wrong } from './finding.ts';
+import { seenAddresses } from './own-names.ts';
 import { spfRemedy } from './spf-remedy.ts';
 
 export async function checkBounceRoute(kit: DoctorKit, addresses: readonly OwnAddress[]): Promise<Finding[]> {
-  const { bouncesDomain, ehloName } = kit.settings;
+  const { bouncesDomain } = kit.settings;
   const route = await findMailRoute(bouncesDomain, kit);
-  const results = await Promise.all([kit.resolver.a(ehloName), kit.resolver.aaaa(ehloName)]);
-  const named = results.flatMap((result) => (result.kind === 'found' ? result.records : []));
-  const ours = new Set([...addresses.map(({ ip }) => ip), ...named]);
+  const ours = new Set([...addresses.map(({ ip }) => ip), ...(await seenAddresses(kit))]);
   const mx = await kit.resolver.mx(bouncesDomain);
   return [judgeBounceRoute(kit.settings, { route, hasMx: mx.kind === 'found', ours })];
 }

@@ -20,6 +20,7 @@ import type { ServerAnswer } from '../doctor/server.ts';
 import { diskFreeShare } from '../observe/host-room.ts';
 import { measureSigning } from '../observe/signing-speed.ts';
 import { createAddressPolicy } from '../protocol/dns/addresses/address-policy.ts';
+import { machineAddresses } from '../protocol/dns/addresses/own-addresses.ts';
 import { createResolver } from '../protocol/dns/lookup/resolver.ts';
 import { bindProblem, dialTcp } from '../protocol/smtp/dial.ts';
 import { inspect, serverFacts } from '../store/opening/open-store.ts';
@@ -52,6 +53,7 @@ export function doctorKit(config: Config): DoctorKit {
     })),
     dial: dialTcp,
     bindProblem,
+    machineAddresses: () => machineAddresses(),
     diskFreeShare,
     ca: undefined,
     stored: () => inspect(folder.store, ({ names }) => names(`${selector}._domainkey.${domain}`, MAX_DOMAINS)),

@@ -3,6 +3,9 @@ import fs from 'node:fs';
 import path from 'node:path';
 import t, { type Test } from 'tap';
 import { doctorDaemon } from '../../src/cli/commands/doctor.ts';
+import { spfTerm } from '../../src/domains/needed-records.ts';
+import { machineAddresses } from '../../src/protocol/dns/addresses/own-addresses.ts';
+import { reverseName } from '../../src/protocol/dns/lookup/resolver.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { install } from '../support/daemon-process.ts';
 import { startDnsServer } from '../support/dns-server.ts';
@@ -27,10 +30,18 @@ t.test('something is wrong: exit 1, everything is said, the remedy on a line of 
 t.test('nothing is wrong: exit 0, and JSON that programs can read', async (t) => {
   const { dns, program } = await withDns(t);
   fs.appendFileSync(program.configFile, '[service]\nbase_url = "http://mail.service.test"\n');
-  dns.set('mail.service.test', 'A', ['198.41.0.4']);
-  dns.set('4.0.41.198.in-addr.arpa', 'PTR', ['mail.service.test']);
+  const { public: own } = machineAddresses();
+  const ips = own.length > 0 ? own : ['198.41.0.4']; // behind a NAT
+  for (const type of ['A', 'AAAA'] as const) {
+    dns.set(
+      'mail.service.test',
+      type,
+      ips.filter((ip) => ip.includes(':') === (type === 'AAAA')),
+    );
+  }
+  for (const ip of ips) dns.set(reverseName(ip)!, 'PTR', ['mail.service.test']);
   dns.set('bounces.mail.service.test', 'MX', [{ exchange: 'mail.service.test', preference: 10 }]);
-  dns.set('bounces.mail.service.test', 'TXT', ['v=spf1 ip4:198.41.0.4 -all']);
+  dns.set('bounces.mail.service.test', 'TXT', [`v=spf1 ${ips.map(spfTerm).join(' ')} -all`]);
   const { code, stdout } = await program.run('doctor', '--json');
   const { health, findings } = JSON.parse(stdout);
   t.equal(code, 0);

@@ -63,6 +63,7 @@ export async function startWorld(t: Test, script: PeerScript = greets): Promise<
     // The machine does not have these addresses; the peer is real.
     dial: (target) => dialTcp({ ...target, ip: '127.0.0.1', localAddress: undefined }),
     bindProblem: async () => null,
+    machineAddresses: () => ({ public: [IP4, IP6], private: [] }),
     diskFreeShare: async () => 0.5,
     ca: undefined,
     stored: async () => ({ serviceDkimKeyB64: KEY, sendingDomains: ['tenant.test'] }),

@@ -6,7 +6,7 @@ import { linesOfFinding } from '../../src/cli/finding-lines.ts';
 import { checkCertificates } from '../../src/doctor/certificates.ts';
 import type { DoctorKit } from '../../src/doctor/doctor-settings.ts';
 import { examine } from '../../src/doctor/examine.ts';
-import { worstOf } from '../../src/doctor/finding.ts';
+import { type Finding, worstOf } from '../../src/doctor/finding.ts';
 import type { ServerFacts } from '../../src/store/server-facts.ts';
 import { FIRST_PAIR } from '../http/test-only-certificates.ts';
 import { startDnsServer } from '../support/dns-server.ts';
@@ -43,6 +43,43 @@ t.test('the second machine of a service adds itself to the records of the first'
   const resolver = resolverOf(dns); // which remembers nothing
   const after = await examine({ ...kit, resolver });
   for (const check of ['MX', 'SPF']) t.match(of(after, check), [{ health: 'ok' }], check);
+});
+
+t.test('without configured addresses, those of this machine are judged, and not what DNS has', async (t) => {
+  const { kit, dns } = await startWorld(t);
+  const settings = { ...kit.settings, sources: [] };
+  const examineOn = (machine: { public?: string[]; private?: string[] }) => {
+    const machineAddresses = () => ({ public: [], private: [], ...machine });
+    return examine({ ...kit, settings, machineAddresses, resolver: resolverOf(dns) });
+  };
+  const healthOf = (findings: readonly Finding[]) =>
+    ['reverse name', 'EHLO name', 'MX', 'SPF', 'blocklist'].flatMap((check) =>
+      of(findings, check).map(({ subject, health }) => `${check} ${subject} ${health}`),
+    );
+  const sound = [
+    ...[IP4, IP6].map((ip) => `reverse name ${ip} ok`),
+    ...['EHLO name mail.service.test ok', 'MX bounces.service.test ok', 'SPF bounces.service.test ok'],
+    `blocklist ${LIST} ok`,
+  ];
+  t.strictSame(healthOf(await examineOn({ public: [IP4, IP6] })), sound);
+  t.strictSame(healthOf(await examineOn({ private: ['10.0.0.2', 'fd00::2'] })), sound, 'behind a NAT');
+  t.strictSame(healthOf(await examineOn({ public: [IP6], private: ['10.0.0.2'] })).sort(), [...sound].sort());
+  t.strictSame(healthOf(await examineOn({})), sound, 'where the system does not say');
+
+  const moved = '198.41.0.9';
+  dns.set(`9.0.41.198.${LIST}`, 'A', ['127.0.0.3']);
+  const findings = await examineOn({ public: [moved], private: ['172.17.0.1'] });
+  t.strictSame(healthOf(findings), [
+    `reverse name ${moved} fail`,
+    'EHLO name mail.service.test warn',
+    'MX bounces.service.test warn',
+    'SPF bounces.service.test fail',
+    `blocklist ${LIST} fail`,
+  ]);
+  t.match(of(findings, 'EHLO name')[0], {
+    message: `resolves to ${IP4}, ${IP6}, but not to ${moved}, which uses it in EHLO`,
+    remedy: { record: { name: 'mail.service.test', type: 'A', value: moved } },
+  });
 });
 
 t.test("the service's own key: not made yet, or in a database that can't be read", async (t) => {

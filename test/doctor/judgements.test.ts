@@ -18,6 +18,7 @@ import { TEST_ONLY_CERTIFICATE, TEST_ONLY_HOST, TEST_ONLY_KEY } from '../support
 const NOW = Date.UTC(2026, 10, 22);
 const found = (...records: string[]) => ({ kind: 'found' as const, records, ttlMs: 1 });
 const about = { check: 'certificate', subject: 'file' };
+const SOURCE = { isConfigured: true, missing: null };
 
 t.test('certificates: dates, names, keys', async (t) => {
   const [certificate, key] = [Buffer.from(TEST_ONLY_CERTIFICATE), Buffer.from(TEST_ONLY_KEY)];
@@ -115,13 +116,29 @@ t.test('port, names, SPF, reports', async (t) => {
   const away = { kind: 'unreachable' as const, domain: 'b.test', ip: '2', reason: 'no connection within 8 s' };
   t.match(judgeOutboundPort(25, null, [greeted, away]), { health: 'warn' }, 'one may be away');
   t.match(judgeOutboundPort(25, null, [away]), { health: 'fail' });
-  t.match(judgeReverseName({ ip: '10.0.0.1', ehloName: 'm.test' }, null, { kind: 'bad', reason: '' }), {
+  t.match(judgeReverseName({ ip: '10.0.0.1', ehloName: 'm.test' }, SOURCE, { kind: 'bad', reason: '' }), {
     health: 'warn',
   });
-  t.match(judgeReverseName({ ip: '8.8.8.8', ehloName: 'm.test' }, 'not here', { kind: 'bad', reason: '' }), {
-    health: 'fail',
-    remedy: { setting: /source_addresses/ },
-  });
+  t.match(
+    judgeReverseName(
+      { ip: '8.8.8.8', ehloName: 'm.test' },
+      { ...SOURCE, missing: 'not here' },
+      { kind: 'bad', reason: '' },
+    ),
+    {
+      health: 'fail',
+      remedy: { setting: /source_addresses/ },
+    },
+  );
+  for (const [isConfigured, used] of [
+    [true, /no mail is sent from it/],
+    [false, /large providers reject its mail/],
+  ] as const) {
+    const source = { ...SOURCE, isConfigured };
+    t.match(judgeReverseName({ ip: '2001:503:ba3e::2:30', ehloName: 'm.test' }, source, { kind: 'bad', reason: '' }), {
+      message: used,
+    });
+  }
   t.match(judgeEhloName('127.0.0.1', [], []), { health: 'fail', remedy: { setting: /base_url/ } });
   t.match(judgeEhloName('m.test', ['8.8.8.8'], [{ kind: 'no_domain' }]), {
     health: 'fail',
