@@ -23,15 +23,19 @@ export interface DoctorSettings {
   dmarcReportAddress: string;
   /** The API's public URL. */
   baseUrl: string;
+  linksUrl: string;
   httpTls: TlsFilePair | null;
   smtpTls: TlsFilePair | null;
-  /** Null as well while submission by SMTP is off, or uses the pair of [smtp]. */
+  isSubmissionOn: boolean;
+  /** Null as well while submission by SMTP is off, or uses the certificate of [smtp]. */
   submissionTls: TlsFilePair | null;
   /** The names of the certificates that the daemon gets by itself; null: it gets none for this listener. */
   acme: {
     http: readonly string[] | null;
     smtp: readonly string[] | null;
     challenge: 'http-01' | 'tls-alpn-01';
+    /** Of a directory that nobody trusts, to try with. */
+    isStaging: boolean;
   };
   delivery: { port: number; addresses: Pick<AddressPolicy, 'allows'> };
   dataDir: string;

@@ -109,7 +109,7 @@ function isForbidden(error: unknown): boolean {
 }
 
 function settingsOf(config: Config): DoctorSettings {
-  const { service, http, smtp, submission, delivery, doctor } = config;
+  const { service, http, smtp, submission, delivery, doctor, tls } = config;
   const acme = acmeNames(config);
   const isSubmissionOn = submission.port !== 0 || submission.tls_port !== 0;
   const addresses = createAddressPolicy({ key: 'delivery.allow_private', allowPrivate: delivery.allow_private });
@@ -121,10 +121,16 @@ function settingsOf(config: Config): DoctorSettings {
     dkim: { domain: service.dkim_domain, selector: service.dkim_selector },
     dmarcReportAddress: service.dmarc_report_address,
     baseUrl: service.base_url,
+    linksUrl: service.links_url,
     httpTls: pairOf(http),
     smtpTls: pairOf(smtp),
+    isSubmissionOn,
     submissionTls: isSubmissionOn ? pairOf(submission) : null,
-    acme: { http: acme.http, smtp: acme.smtp, challenge: config.tls.acme_challenge },
+    acme: {
+      ...acme,
+      challenge: tls.acme_challenge,
+      isStaging: directoryUrl(tls.acme_directory) === directoryUrl('staging'),
+    },
     delivery: { port: delivery.port, addresses },
     dataDir: config.data.dir,
     storeName: dataFolder(config).storeName,

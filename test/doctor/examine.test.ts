@@ -8,10 +8,8 @@ import type { DoctorKit } from '../../src/doctor/doctor-settings.ts';
 import { examine } from '../../src/doctor/examine.ts';
 import { type Finding, worstOf } from '../../src/doctor/finding.ts';
 import type { ServerFacts } from '../../src/store/server-facts.ts';
-import { FIRST_PAIR } from '../http/test-only-certificates.ts';
 import { startDnsServer } from '../support/dns-server.ts';
 import { createTestAuthority } from '../support/test-authority.ts';
-import { testFolder } from '../support/test-folder.ts';
 import { IP4, IP6, KEY, LIST, of, probe, resolverOf, startWorld } from './doctor-world.ts';
 
 t.test('where all is well, nothing is wrong, and mail servers hear nothing but QUIT', async (t) => {
@@ -228,19 +226,23 @@ t.test('the clock and the certificate, as an HTTPS server shows them', async (t)
   );
 
   dns.set('api.service.test', 'A', ['127.0.0.1']);
-  const settings = { ...kit.settings, baseUrl: `https://api.service.test:${port}` };
-  t.match(of(await examine({ ...kit, settings }), 'HTTP certificate'), [{ health: 'warn', message: /expires at/ }]);
-});
-
-t.test('the certificate of submission by SMTP, where it has its own', async (t) => {
-  const { kit } = await startWorld(t);
-  t.same(of(await examine(kit), 'submission certificate'), []);
-  const folder = testFolder(t, { 'a.crt': FIRST_PAIR.cert, 'a.key': FIRST_PAIR.key });
-  const submissionTls = { certFile: `${folder}/a.crt`, keyFile: `${folder}/a.key` };
-  const settings = { ...kit.settings, submissionTls };
-  t.match(of(await examine({ ...kit, settings }), 'submission certificate'), [{ health: 'warn' }], 'another name');
-  const named = { ...settings, ehloName: FIRST_PAIR.name };
-  t.match(of(await examine({ ...kit, settings: named }), 'submission certificate'), [{ health: 'ok' }]);
+  dns.set('links.service.test', 'A', ['127.0.0.1']);
+  const origin = (host: string) => `https://${host}.service.test:${port}`;
+  const served = async (change: Partial<DoctorKit>, links = 'api') => {
+    const settings = { ...kit.settings, baseUrl: origin('api'), linksUrl: origin(links) };
+    return of(await examine({ ...kit, settings, ...change }), 'HTTP certificate');
+  };
+  t.match(await served({}), [{ health: 'warn', message: /^expires at \S+$/ }]);
+  t.match(await served({ ca: undefined }), [
+    {
+      health: 'warn',
+      message: /^expires at \S+; clients reject it: its issuer is missing/,
+      remedy: { advice: /fullchain/ },
+    },
+  ]);
+  const links = await served({}, 'links');
+  t.equal(links.length, 2);
+  t.match(links[1], { subject: `links.service.test:${port}`, health: 'warn', message: /^expires at \S+$/ });
 });
 
 t.test('DNS is away: one clear fault, no verdict about records', async (t) => {
@@ -267,7 +269,7 @@ t.test('names that several daemons share, where only one of them could prove the
   const node = (name: string) => ({ node: name, version: '1.0.0', seenMsAgo: 10 });
   const facts = { nodes: [node('a'), node('b')] } as ServerFacts;
   const warned = async (challenge: DoctorKit['settings']['acme']['challenge'], change: Partial<DoctorKit> = {}) => {
-    const acme = { http: ['a.test'], smtp: null, challenge };
+    const acme = { ...kit.settings.acme, http: ['a.test'], challenge };
     const server = async () => ({ kind: 'answer', facts }) as const;
     const findings = await checkCertificates({ ...kit, server, settings: { ...kit.settings, acme }, ...change });
     return findings.filter(({ message }) => message.includes('tls-alpn-01 only')).length;

@@ -22,15 +22,16 @@ const SOURCE = { isConfigured: true, missing: null };
 
 t.test('certificates: dates, names, keys', async (t) => {
   const [certificate, key] = [Buffer.from(TEST_ONLY_CERTIFICATE), Buffer.from(TEST_ONLY_KEY)];
-  const facts = { certificate, key, host: TEST_ONLY_HOST };
+  const facts = { certificate, key, hosts: [TEST_ONLY_HOST] };
   const ends = Date.parse('2120-01-01T00:00:00Z');
   t.match(judgeCertificate(about, facts, NOW), { health: 'ok' });
   t.match(judgeCertificate(about, facts, ends - 13 * DAY_MS), { health: 'warn', remedy: { command: /renew/ } });
   t.match(judgeCertificate(about, facts, ends + DAY_MS), { health: 'fail', message: /expired at/ });
   t.match(judgeCertificate(about, facts, Date.UTC(2019, 1)), { health: 'fail', message: /not valid before/ });
-  t.match(judgeCertificate(about, { ...facts, host: 'other.test' }, NOW), {
+  t.match(judgeCertificate(about, { ...facts, hosts: [TEST_ONLY_HOST, 'links.test', 'other.test'] }, NOW), {
     health: 'warn',
-    message: /not for other.test/,
+    message: /, but not for links\.test and other\.test$/,
+    remedy: { advice: `get a certificate for ${TEST_ONLY_HOST} and links.test and other.test` },
   });
   t.match(judgeCertificate(about, { ...facts, key: Buffer.from(FIRST_PAIR.key) }, NOW), {
     health: 'fail',

@@ -18,6 +18,8 @@ export interface TestAuthority {
   ca: string;
   /** Signed by the root, valid for these names. */
   issue(...names: string[]): TestCertificate;
+  /** Signed by an authority that the root has signed: without its certificate clients do not trust this one. */
+  issueIndirectly(name: string): TestCertificate & { intermediate: string };
   /** Of the kind that was given up long ago: the name is the subject's only. */
   issueByCommonName(name: string): TestCertificate;
   close(): void;
@@ -34,18 +36,28 @@ export function createTestAuthority(): TestAuthority {
   const root = ['-keyout', file('root.key'), '-out', file('root.pem')];
   request(...NEW_KEY, ...root, '-subj', '/CN=Test only, worth nothing', '-addext', 'keyUsage=critical,keyCertSign');
   let issued = 0;
-  const issue = (commonName: string, extensions: string[]): TestCertificate => {
+  const issue = (commonName: string, extensions: string[], { by = 'root', mayIssue = false } = {}): TestCertificate => {
     const keyFile = file(`${++issued}.key`);
     const certFile = file(`${issued}.pem`);
-    const by = ['-CA', file('root.pem'), '-CAkey', file('root.key'), '-addext', 'basicConstraints=critical,CA:FALSE'];
-    request(...NEW_KEY, ...by, '-keyout', keyFile, '-out', certFile, '-subj', `/CN=${commonName}`, ...extensions);
+    const signed = ['-CA', file(`${by}.pem`), '-CAkey', file(`${by}.key`)];
+    const kind = ['-addext', `basicConstraints=critical,CA:${mayIssue ? 'TRUE' : 'FALSE'}`];
+    const subject = ['-subj', `/CN=${commonName}`];
+    request(...NEW_KEY, ...signed, ...kind, '-keyout', keyFile, '-out', certFile, ...subject, ...extensions);
     fs.chmodSync(keyFile, 0o644);
     return { keyFile, certFile, key: fs.readFileSync(keyFile, 'utf8'), cert: fs.readFileSync(certFile, 'utf8') };
   };
+  const forNames = (...names: string[]) => [
+    '-addext',
+    `subjectAltName=${names.map((name) => `DNS:${name}`).join(',')}`,
+  ];
   return {
     ca: fs.readFileSync(file('root.pem'), 'utf8'),
-    issue: (...names) =>
-      issue(names[0]!, ['-addext', `subjectAltName=${names.map((name) => `DNS:${name}`).join(',')}`]),
+    issue: (...names) => issue(names[0]!, forNames(...names)),
+    issueIndirectly(name) {
+      const between = issue('Test only, between', ['-addext', 'keyUsage=critical,keyCertSign'], { mayIssue: true });
+      const by = path.basename(between.certFile, '.pem');
+      return { ...issue(name, forNames(name), { by }), intermediate: between.cert };
+    },
     issueByCommonName: (name) => issue(name, []),
     close: () => fs.rmSync(folder, { recursive: true, force: true }),
   };
