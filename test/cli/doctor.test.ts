@@ -98,8 +98,24 @@ t.test('beside a daemon: its intake, its timers with their last results, and its
   t.match(stdout, /^ok {4}intake: POST \/emails accepts new mail$/m);
   t.match(stdout, /^ok {4}timer: rate tiers every 1 h, next \S+Z; has not run yet$/m);
   t.match(stdout, /^fail {2}DKIM: .*is not published.*\n {6}-> publish: \S+ TXT v=DKIM1; k=rsa; p=MII/m);
+  const healthy = await installation.runHere('doctor', 'daemon');
+  t.match(healthy, { code: 0, stdout: /^intake: open\n\nTIMER / });
+  t.notMatch(healthy.stdout, /^fail {2}/m);
   await daemon.kill();
   t.match(await installation.runHere('doctor', 'daemon'), { code: 1, stderr: /no daemon is running/ });
+});
+
+t.test('a daemon in trouble: doctor daemon exits with 1, and says why', async (t) => {
+  const dns = await startDnsServer();
+  t.teardown(() => dns.close());
+  const installation = install(t, { dns, smtpPort: 1, settings: { intake: { max_memory_mib: 1 } } });
+  await installation.serve();
+  const { code, stdout } = await installation.runHere('doctor', 'daemon');
+  t.equal(code, 1);
+  t.match(stdout, /^intake: closed, the process uses \d+ MiB/);
+  t.match(stdout, /\nfail {2}intake: POST \/emails does not accept new mail: the process uses .*\n$/);
+  const asJson = JSON.parse((await installation.runHere('doctor', 'daemon', '--json')).stdout);
+  t.match(asJson, { intake: { accepting: false }, failures: [{ check: 'intake', health: 'fail' }] });
 });
 
 t.test(
@@ -146,6 +162,7 @@ t.test('while a run is under way, its result is not shown as that of the run bef
     ],
     unstored_results: { messages: 1, since: '2026-11-24T10:00:00.000Z', reason: 'disk full', is_alarm: false },
     couriers: { reason: 'no room', since: '2026-11-24T10:00:00.000Z' },
+    failures: [],
   });
   t.match(shown, /^idle .* 3 erased$/m);
   t.match(shown, /^busy .* running; before: 2 erased$/m);

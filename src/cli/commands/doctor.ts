@@ -1,5 +1,5 @@
 // doctor: looks at everything that has to be right outside of the program, and at the daemon.
-// doctor daemon: what only the running daemon knows.
+// doctor daemon: what only the running daemon knows, and whether that is in order.
 import { toTimestamp } from '../../base/clock.ts';
 import { counted } from '../../base/text/counted.ts';
 import type { TimerFacts } from '../../doctor/doctor-settings.ts';
@@ -45,7 +45,8 @@ function resultOf({ running, last_result: last }: Pick<TimerFacts, 'running' | '
 
 export const doctorDaemon = storeCommand({
   name: 'doctor daemon',
-  summary: 'Shows whether the running daemon accepts mail, and its timers: period, next run, last result.',
+  summary:
+    'Checks the running daemon: whether it accepts and sends mail, and its timers: period, next run, last result.',
   options: {},
   async run({ daemon, config, clock }) {
     if (!daemon) return failed(`no daemon is running: nothing listens at ${dataFolder(config).controlSocket}`);
@@ -67,15 +68,19 @@ export const doctorDaemon = storeCommand({
     };
     const trouble = daemon.courierTrouble();
     const couriers = trouble && { reason: trouble.reason, since: toTimestamp(clock.now() - trouble.sinceMs) };
-    return done({
+    const facts = {
       intake: { accepting, reason },
       unstored_results,
       couriers,
       timers,
       openssl_ia32cap: process.env.OPENSSL_ia32cap ?? null,
-    });
+    };
+    const { judgeDaemon } = await import('../../doctor/inside.ts');
+    const failures = judgeDaemon({ kind: 'running', facts }, clock.now()).filter(({ health }) => health === 'fail');
+    return { ...done({ ...facts, failures }), ...(failures.length > 0 && { exit: EXIT_SOMETHING_WRONG }) };
   },
-  render: ({ intake, unstored_results: unstored, couriers, timers }) =>
+  // A daemon of an earlier version says nothing of failures.
+  render: ({ intake, unstored_results: unstored, couriers, timers, failures = [] }) =>
     [
       `intake: ${intake.accepting ? 'open' : `closed, ${intake.reason}`}`,
       ...(unstored ? [`results not stored: ${unstored.messages}, since ${unstored.since}: ${unstored.reason}`] : []),
@@ -92,5 +97,6 @@ export const doctorDaemon = storeCommand({
         ],
         'No timers.',
       ),
+      ...(failures.length > 0 ? ['', ...failures.flatMap(linesOfFinding)] : []),
     ].join('\n'),
 });
