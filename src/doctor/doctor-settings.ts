@@ -18,6 +18,8 @@ export interface DoctorSettings {
   /** As configured; empty: the system picks one. */
   sources: readonly OwnAddress[];
   bouncesDomain: string;
+  /** Where the inbound listener is. */
+  inbound: { host: string; port: number; isLoopback: boolean };
   spfDomain: string;
   dkim: { domain: string; selector: string };
   dmarcReportAddress: string;

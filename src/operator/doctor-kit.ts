@@ -6,6 +6,7 @@ import { describeError } from '../base/errors.ts';
 import { nextAttemptOf } from '../certificates/next-attempt.ts';
 import { acmeNames, directoryUrl } from '../config/acme-names.ts';
 import type { Config } from '../config/keys.ts';
+import { isLoopback } from '../config/listener-rules.ts';
 import { sourcePool } from '../config/source-address.ts';
 import type {
   DaemonAnswer,
@@ -117,6 +118,7 @@ function settingsOf(config: Config): DoctorSettings {
     ehloName: service.ehlo_name,
     sources: sourcePool(delivery.source_addresses).map(({ ip, ehloName }) => ({ ip, ehloName })),
     bouncesDomain: service.bounces_domain,
+    inbound: { host: smtp.host, port: smtp.port, isLoopback: isLoopback(smtp.host) },
     spfDomain: service.spf_domain,
     dkim: { domain: service.dkim_domain, selector: service.dkim_selector },
     dmarcReportAddress: service.dmarc_report_address,

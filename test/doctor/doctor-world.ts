@@ -39,6 +39,7 @@ export async function startWorld(t: Test, script: PeerScript = greets): Promise<
         { ip: IP6, ehloName: 'mail.service.test' },
       ],
       bouncesDomain: 'bounces.service.test',
+      inbound: { host: '::', port: 25, isLoopback: false },
       spfDomain: 'bounces.service.test',
       dkim: { domain: 'bounces.service.test', selector: 'postrider' },
       dmarcReportAddress: 'dmarc@bounces.service.test',

@@ -80,6 +80,32 @@ t.test('without configured addresses, those of this machine are judged, and not 
   });
 });
 
+t.test('bounces that come to this machine, but not to the listener', async (t) => {
+  const { kit, dns } = await startWorld(t);
+  const mx = async (inbound: DoctorKit['settings']['inbound']) => {
+    const settings = { ...kit.settings, inbound };
+    const [finding] = of(await examine({ ...kit, settings, resolver: resolverOf(dns) }), 'MX');
+    return finding;
+  };
+  const open = kit.settings.inbound;
+  t.match(await mx({ ...open, host: '127.0.0.1', isLoopback: true }), {
+    health: 'warn',
+    message: /^points to mail\.service\.test, but smtp\.host is 127\.0\.0\.1: unless something here forwards port 25/,
+    remedy: { setting: 'smtp.host = "0.0.0.0", or "::" with IPv6' },
+  });
+  t.match(await mx({ ...open, port: 2525 }), { health: 'warn', message: /smtp\.port is 2525: unless/ });
+  const ipv4Only = { ...open, host: '0.0.0.0' };
+  t.match(await mx(ipv4Only), {
+    health: 'warn',
+    message: `points to mail.service.test, but smtp.host is 0.0.0.0, so nothing listens at ${IP6}: servers try it first, and some only it`,
+  });
+  dns.remove('mail.service.test', 'AAAA');
+  t.match(await mx(ipv4Only), { health: 'ok' });
+  dns.set('first.service.test', 'A', ['192.0.2.31']);
+  dns.set('bounces.service.test', 'MX', [{ exchange: 'first.service.test', preference: 10 }]);
+  t.match(await mx({ ...open, port: 2525 }), { health: 'warn', message: /not a known address of this machine$/ });
+});
+
 t.test("the service's own key: not made yet, or in a database that can't be read", async (t) => {
   const { kit } = await startWorld(t);
   const dkim = async (stored: DoctorKit['stored']) => of(await examine({ ...kit, stored }), 'DKIM');
