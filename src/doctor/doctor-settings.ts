@@ -1,6 +1,7 @@
 // The part of the configuration that the doctor uses, and its probes outside the process. Both are
 // parameters, so that every decision can be tested without a network.
 import type { OwnAddress } from '../domains/needed-records.ts';
+import type { DiskRoom } from '../observe/intake.ts';
 import type { SigningSpeed, SigningWay } from '../observe/signing-speed.ts';
 import type { AddressPolicy } from '../protocol/dns/addresses/address-policy.ts';
 import type { MachineAddresses } from '../protocol/dns/addresses/own-addresses.ts';
@@ -130,7 +131,8 @@ export interface DoctorProbes {
   bindProblem(ip: string): Promise<string | null>;
   /** Without loopback and link-local ones. */
   machineAddresses(): MachineAddresses;
-  diskFreeShare(folder: string): Promise<number | null>;
+  /** Of the data folder. */
+  diskRoom(): Promise<DiskRoom>;
   /** Trusted root certificates for HTTPS, in PEM; undefined: Node's own. */
   ca: string | undefined;
   /** Null: there is no database yet. */

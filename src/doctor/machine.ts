@@ -5,6 +5,7 @@ import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { SECOND_MS } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
+import { DISK_RECOVERY_FACTOR, type DiskRoom, roomFor } from '../observe/intake.ts';
 import type { DoctorKit } from './doctor-settings.ts';
 import { type Finding, fine, warning, wrong } from './finding.ts';
 
@@ -15,18 +16,26 @@ const FAIL_DIFFERENCE_MS = 120 * SECOND_MS;
 const WARN_DIFFERENCE_MS = 5 * SECOND_MS;
 const ANSWER_MS = 8 * SECOND_MS;
 
-export async function checkDisk({ settings, diskFreeShare }: DoctorKit): Promise<Finding[]> {
-  return [judgeDisk(settings.dataDir, await diskFreeShare(settings.dataDir), settings.minDiskFreeShare)];
+export async function checkDisk({ settings, diskRoom }: DoctorKit): Promise<Finding[]> {
+  return [judgeDisk(settings.dataDir, await diskRoom(), settings.minDiskFreeShare)];
 }
 
-export function judgeDisk(folder: string, freeShare: number | null, minFreeShare: number): Finding {
+/** By the sum that decides about new mail. */
+export function judgeDisk(folder: string, room: DiskRoom, minDiskFreeShare: number): Finding {
   const about = { check: 'disk', subject: folder };
-  if (freeShare === null) return warning(about, "does not exist yet, or its disk couldn't be checked");
-  const free = `${Math.floor(freeShare * 100)} % is free`;
+  const share = roomFor(room, { minDiskFreeShare });
+  if (share === null) return warning(about, "does not exist yet, or its disk couldn't be checked");
+  const within = room.reusableShare > 0 ? ', with space that the database can reuse' : '';
+  const free = `${Math.floor(share * 100)} % is free${within}`;
   const remedy = { command: `df -h ${folder}; du -xh --max-depth=1 ${folder}` };
-  if (freeShare < minFreeShare) return wrong(about, `${free}: new mail is not accepted (intake.min_disk_free)`, remedy);
-  if (freeShare < minFreeShare * WARN_FACTOR)
-    return warning(about, `${free}; new mail is not accepted below ${minFreeShare * 100} %`, remedy);
+  if (share < minDiskFreeShare) return wrong(about, `${free}: new mail is not accepted (intake.min_disk_free)`, remedy);
+  if (share < minDiskFreeShare * WARN_FACTOR) {
+    const [low, high] = [minDiskFreeShare, minDiskFreeShare * DISK_RECOVERY_FACTOR].map(
+      (one) => Math.round(one * 1000) / 10,
+    );
+    const limits = `new mail is not accepted below ${low} %, and then again from ${high} % on`;
+    return warning(about, `${free}; ${limits}`, remedy);
+  }
   return fine(about, free);
 }
 

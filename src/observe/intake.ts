@@ -18,11 +18,14 @@ export interface IntakeState {
 
 export type IntakeCause = 'disk' | 'memory' | 'database';
 
-export interface IntakeFacts {
+export interface DiskRoom {
   /** The share of the data folder's disk that is free, 0 to 1; null: unknown. */
   diskFreeShare: number | null;
   /** The share of that disk that is free within the database file. */
   reusableShare: number;
+}
+
+export interface IntakeFacts extends DiskRoom {
   residentBytes: number;
   /** The last error when the database could not be written; null: it can. */
   databaseFault: string | null;
@@ -50,7 +53,7 @@ export interface IntakeKit {
 }
 
 // A fifth above the limit: at a limit of 10 %, mail is accepted again at 12 %.
-const DISK_RECOVERY_FACTOR = 1.2;
+export const DISK_RECOVERY_FACTOR = 1.2;
 // Per check: one round takes a tenth of a second, and there may be much to erase.
 const MAX_ROUNDS = 20;
 // The write-ahead log and other users of the disk need free space in the file system itself.
@@ -86,9 +89,9 @@ export function decideIntake(
 }
 
 /** Free space for new mail, as a share of the disk; null: unknown. */
-function roomFor(
-  { diskFreeShare, reusableShare }: Pick<IntakeFacts, 'diskFreeShare' | 'reusableShare'>,
-  { minDiskFreeShare }: IntakeLimits,
+export function roomFor(
+  { diskFreeShare, reusableShare }: DiskRoom,
+  { minDiskFreeShare }: Pick<IntakeLimits, 'minDiskFreeShare'>,
 ): number | null {
   if (diskFreeShare === null) return null;
   return diskFreeShare + Math.min(reusableShare, minDiskFreeShare * REUSABLE_PART);
@@ -100,7 +103,7 @@ export class Intake {
   #since: number;
   #databaseFault: string | null = null;
   #proofs = 0;
-  #room: Pick<IntakeFacts, 'diskFreeShare' | 'reusableShare'> = { diskFreeShare: null, reusableShare: 0 };
+  #room: DiskRoom = { diskFreeShare: null, reusableShare: 0 };
 
   constructor(kit: IntakeKit) {
     this.#kit = kit;

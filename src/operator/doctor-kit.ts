@@ -18,14 +18,15 @@ import type {
   TlsFilePair,
 } from '../doctor/doctor-settings.ts';
 import type { ServerAnswer } from '../doctor/server.ts';
-import { diskFreeShare } from '../observe/host-room.ts';
+import { diskFreeShare, shareOfDisk } from '../observe/host-room.ts';
+import type { DiskRoom } from '../observe/intake.ts';
 import { measureSigning } from '../observe/signing-speed.ts';
 import { createAddressPolicy } from '../protocol/dns/addresses/address-policy.ts';
 import { machineAddresses } from '../protocol/dns/addresses/own-addresses.ts';
 import { createResolver } from '../protocol/dns/lookup/resolver.ts';
 import { bindProblem, dialTcp } from '../protocol/smtp/dial.ts';
 import { inspect, serverFacts } from '../store/opening/open-store.ts';
-import { checkFile } from '../store/sqlite/reading/inspection.ts';
+import { checkFile, reusableBytesOf } from '../store/sqlite/reading/inspection.ts';
 import { askDaemon } from './control/control-client.ts';
 import { type DataFolder, databaseBarrier, dataFolder } from './data-folder.ts';
 import { inspectKeyFile } from './master-key.ts';
@@ -55,7 +56,7 @@ export function doctorKit(config: Config): DoctorKit {
     dial: dialTcp,
     bindProblem,
     machineAddresses: () => machineAddresses(),
-    diskFreeShare,
+    diskRoom: () => diskRoom(folder),
     ca: undefined,
     stored: () => inspect(folder.store, ({ names }) => names(`${selector}._domainkey.${domain}`, MAX_DOMAINS)),
     held: async () => (await inspect(folder.store, (stored) => stored.held())) ?? 0,
@@ -66,6 +67,12 @@ export function doctorKit(config: Config): DoctorKit {
     signing: measureSigning,
     daemon: () => daemonAnswer(folder.controlSocket),
   };
+}
+
+async function diskRoom({ dir, database }: DataFolder): Promise<DiskRoom> {
+  // Whether it can be read is a check of its own.
+  const reusable = database === null ? 0 : await reusableBytesOf(database).catch(() => 0);
+  return { diskFreeShare: await diskFreeShare(dir), reusableShare: await shareOfDisk(dir, reusable) };
 }
 
 async function databaseFacts(folder: DataFolder): Promise<DatabaseFacts | null> {

@@ -67,7 +67,7 @@ export async function startWorld(t: Test, script: PeerScript = greets): Promise<
     dial: (target) => dialTcp({ ...target, ip: '127.0.0.1', localAddress: undefined }),
     bindProblem: async () => null,
     machineAddresses: () => ({ public: [IP4, IP6], private: [] }),
-    diskFreeShare: async () => 0.5,
+    diskRoom: async () => ({ diskFreeShare: 0.5, reusableShare: 0 }),
     ca: undefined,
     stored: async () => ({ serviceDkimKeyB64: KEY, sendingDomains: ['tenant.test'] }),
     certificates: async () => [],

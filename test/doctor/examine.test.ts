@@ -284,7 +284,7 @@ t.test('DNS is away: one clear fault, no verdict about records', async (t) => {
 
 t.test('a probe that throws is a finding, and stops no other', async (t) => {
   const { kit } = await startWorld(t);
-  const broken = { ...kit, diskFreeShare: () => Promise.reject(new Error('no such thing')) };
+  const broken = { ...kit, diskRoom: () => Promise.reject(new Error('no such thing')) };
   const findings = await examine(broken);
   t.match(of(findings, 'disk'), [{ health: 'warn', message: /no such thing/ }]);
   t.match(of(findings, 'MX'), [{ health: 'ok' }]);

@@ -11,6 +11,7 @@ import { judgeOutboundPort } from '../../src/doctor/outbound-port.ts';
 import { judgeEhloName, judgeReverseName } from '../../src/doctor/own-names.ts';
 import { judgeReportRecord, judgeSpf } from '../../src/doctor/own-records.ts';
 import { judgeSigning } from '../../src/doctor/signing.ts';
+import { decideIntake } from '../../src/observe/intake.ts';
 import { measureSigning, WITHOUT_ADX, waysWith } from '../../src/observe/signing-speed.ts';
 import { FIRST_PAIR } from '../http/test-only-certificates.ts';
 import { TEST_ONLY_CERTIFICATE, TEST_ONLY_HOST, TEST_ONLY_KEY } from '../support/smtp-peer-tls.ts';
@@ -56,9 +57,12 @@ t.test('the clock: the second of the header and the way there are no difference'
 
 t.test('disk, database, daemon', async (t) => {
   t.match(
-    [0.5, 0.12, 0.05, null].map((share) => judgeDisk('/data', share, 0.1).health),
+    [0.5, 0.12, 0.05, null].map((share) => judgeDisk('/data', { diskFreeShare: share, reusableShare: 0 }, 0.1).health),
     ['ok', 'warn', 'fail', 'warn'],
   );
+  t.match(judgeDisk('/data', { diskFreeShare: 0.12, reusableShare: 0 }, 0.1), {
+    message: '12 % is free; new mail is not accepted below 10 %, and then again from 12 % on',
+  });
   t.match(judgeDatabase('f', { kind: 'checked', problems: ['row 3 missing from index'], elapsedMs: 1 }), {
     health: 'fail',
     message: /row 3 missing/,
@@ -93,6 +97,21 @@ t.test('disk, database, daemon', async (t) => {
   t.match(judgeDaemon({ kind: 'running', facts: dying }, NOW)[3], {
     health: 'fail',
     message: /no mail is sent.*denied$/,
+  });
+});
+
+t.test('the disk is full exactly when the daemon refuses new mail because of it', async (t) => {
+  const limits = { minDiskFreeShare: 0.1, maxResidentBytes: Number.POSITIVE_INFINITY };
+  for (const diskFreeShare of [0.02, 0.049, 0.05, 0.06, 0.0999, 0.1, 0.2]) {
+    for (const reusableShare of [0, 0.001, 0.04, 0.05, 0.5]) {
+      const room = { diskFreeShare, reusableShare };
+      const refused = decideIntake({ ...room, residentBytes: 0, databaseFault: null }, limits, new Map()).has('disk');
+      t.equal(judgeDisk('/data', room, 0.1).health === 'fail', refused, JSON.stringify(room));
+    }
+  }
+  t.match(judgeDisk('/data', { diskFreeShare: 0.08, reusableShare: 0.5 }, 0.1), {
+    health: 'warn',
+    message: /^13 % is free, with space that the database can reuse; new/,
   });
 });
 

@@ -37,7 +37,7 @@ export async function openWorld(t: Test) {
   };
   const never = new AbortController().signal;
   return {
-    ...{ store, bench, clock, swept, kit, goingOn },
+    ...{ file, store, bench, clock, swept, kit, goingOn },
     erase: () => eraseOld(kit, never),
     hasContent: async (id: string) => (await contents.read(id)).kind === 'content',
     async finish(id: string, lane: number, at = T0, claimedAt = at) {

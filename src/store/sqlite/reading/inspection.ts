@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import type { Inspection } from '../../inspection.ts';
 import { inspectionQueries } from '../../sql/reading/inspection-queries.ts';
 import { openForReading } from '../engine/database-file.ts';
+import { reusableBytes } from '../engine/free-pages.ts';
 import { newestSchema, schemaVersion } from '../engine/migrations.ts';
 import { ReadingConnection } from '../engine/reading-connection.ts';
 
@@ -18,6 +19,17 @@ export function openInspection(file: string): Inspection | null {
     certificates: hasTable(db, 'certificates') ? queries.certificates : async () => [],
     close: () => db.close(),
   });
+}
+
+/** 0 as well where there is no database. */
+export async function reusableBytesOf(file: string): Promise<number> {
+  if (!fs.existsSync(file)) return 0;
+  const db = new ReadingConnection(file);
+  try {
+    return db.snapshot(() => reusableBytes(db));
+  } finally {
+    db.close();
+  }
 }
 
 export function schemaOfFile(file: string): { version: number; newest: number } {
