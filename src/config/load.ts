@@ -18,7 +18,7 @@ export const DEFAULT_FILE = '/etc/postrider/postrider.toml';
 /** The source of a value. */
 type Origin = 'default' | 'derived' | 'file' | 'environment';
 
-interface ConfigSource {
+export interface ConfigSource {
   /** Absolute; null when no file was read. */
   file: string | null;
   origins: ReadonlyMap<KeyName, Origin>;

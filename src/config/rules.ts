@@ -19,7 +19,7 @@ export const RULES: readonly Rule[] = [
     problem({ store }) {
       if (store.password_file === null) return null;
       if (store.url === null) return 'store.password_file: needs store.url';
-      return /\/\/[^@/]*:[^@/]*@/.test(store.url) ? 'store.password_file: store.url has a password already' : null;
+      return hasPassword(store) ? 'store.password_file: store.url has a password already' : null;
     },
   },
   {
@@ -57,6 +57,10 @@ export const RULES: readonly Rule[] = [
         : null,
   },
 ];
+
+export function hasPassword({ url }: Pick<Config['store'], 'url'>): boolean {
+  return url !== null && /\/\/[^@/]*:[^@/]*@/.test(url);
+}
 
 /** Warnings for the log at the start. */
 export function configWarnings(config: Config): string[] {

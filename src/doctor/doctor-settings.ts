@@ -65,8 +65,14 @@ export type DatabaseFacts =
 
 export interface KeyFileFacts {
   file: string;
-  /** Who can read it besides its owner; null: only its owner. */
+  /** Who can read it besides its owner, and the service; null: nobody. */
   openTo: 'its group' | 'every user of this machine' | null;
+}
+
+/** Of the configuration file, if it has secrets in it. */
+export interface ConfigFileFacts extends KeyFileFacts {
+  /** What it has, in words. */
+  keys: readonly string[];
 }
 
 export interface TimerFacts {
@@ -146,6 +152,8 @@ export interface DoctorProbes {
   server(): Promise<ServerAnswer | null>;
   /** Null: the master key is not in a file, or not in one that this process can see. */
   keyFile(): KeyFileFacts | null;
+  /** Null: it has no secrets in it, or is not known here. */
+  configFile(): ConfigFileFacts | null;
   signing(inUse: SigningWay): Promise<SigningSpeed>;
   daemon(): Promise<DaemonAnswer>;
 }

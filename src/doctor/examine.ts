@@ -7,7 +7,7 @@ import { checkBlocklists } from './blocklists.ts';
 import { checkCertificates } from './certificates.ts';
 import type { DoctorKit } from './doctor-settings.ts';
 import { type Finding, warning } from './finding.ts';
-import { judgeDaemon, judgeDatabase, judgeHeld, judgeKeyFile } from './inside.ts';
+import { judgeConfigFile, judgeDaemon, judgeDatabase, judgeHeld, judgeKeyFile } from './inside.ts';
 import { checkKnownDomains } from './known-domains.ts';
 import { checkClock, checkDisk, checkResolver } from './machine.ts';
 import { checkOutboundPort } from './outbound-port.ts';
@@ -54,6 +54,7 @@ export async function examine(kit: DoctorKit): Promise<Finding[]> {
     ['disk', () => checkDisk(kit)],
     ['clock', () => checkClock(kit)],
     ['master key', async () => judgeKeyFile(kit.keyFile())],
+    ['configuration', async () => judgeConfigFile(kit.configFile())],
     ['signing', () => checkSigning(kit)],
     ['held mail', async () => judgeHeld(await kit.held())],
     ['database server', () => checkServer(kit)],

@@ -1,7 +1,14 @@
 // The database file, the master key's file, and the running daemon with its intake and timers.
 import { MINUTE_MS, SECOND_MS } from '../base/clock.ts';
 import { counted } from '../base/text/counted.ts';
-import type { DaemonAnswer, DaemonFacts, DatabaseFacts, KeyFileFacts, TimerFacts } from './doctor-settings.ts';
+import type {
+  ConfigFileFacts,
+  DaemonAnswer,
+  DaemonFacts,
+  DatabaseFacts,
+  KeyFileFacts,
+  TimerFacts,
+} from './doctor-settings.ts';
 import { type Finding, fine, warning, wrong } from './finding.ts';
 
 export function judgeDatabase(file: string, facts: DatabaseFacts): Finding {
@@ -39,6 +46,17 @@ export function judgeKeyFile(facts: KeyFileFacts | null): Finding[] {
   const about = { check: 'master key', subject: file };
   if (openTo === null) return [fine(about, 'is readable only by its owner')];
   return [warning(about, `is readable by ${openTo}`, { command: `chmod 600 ${file}` })];
+}
+
+/** Its secrets decrypt the backups, or open the database. */
+export function judgeConfigFile(facts: ConfigFileFacts | null): Finding[] {
+  if (facts === null) return [];
+  const { file, keys, openTo } = facts;
+  const about = { check: 'configuration', subject: file };
+  const what = `has ${keys.join(' and ')}`;
+  if (openTo === null) return [fine(about, `${what}, and is readable only by its owner and the service`)];
+  const remedy = { command: `chgrp postrider ${file} && chmod 640 ${file}` };
+  return [warning(about, `${what}, and is readable by ${openTo}`, remedy)];
 }
 
 export function judgeDaemon(answer: DaemonAnswer, now: number): Finding[] {

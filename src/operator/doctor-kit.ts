@@ -7,6 +7,7 @@ import { nextAttemptOf } from '../certificates/next-attempt.ts';
 import { acmeNames, directoryUrl } from '../config/acme-names.ts';
 import type { Config } from '../config/keys.ts';
 import { isLoopback } from '../config/listener-rules.ts';
+import type { ConfigSource } from '../config/load.ts';
 import { sourcePool } from '../config/source-address.ts';
 import type {
   DaemonAnswer,
@@ -29,6 +30,7 @@ import { inspect, serverFacts } from '../store/opening/open-store.ts';
 import { checkFile, reusableBytesOf } from '../store/sqlite/reading/inspection.ts';
 import { askDaemon } from './control/control-client.ts';
 import { type DataFolder, databaseBarrier, dataFolder } from './data-folder.ts';
+import { inspectConfigFile } from './file-rights.ts';
 import { inspectKeyFile } from './master-key.ts';
 
 // The operator waits for the slowest name server.
@@ -38,7 +40,8 @@ const DATABASE_MS = 60_000;
 /** One look-up each, and only without a wildcard. */
 const MAX_DOMAINS = 20;
 
-export function doctorKit(config: Config): DoctorKit {
+/** `source`: where the configuration is from, if that is known. */
+export function doctorKit(config: Config, source: ConfigSource | null = null): DoctorKit {
   const { dns } = config;
   const folder = dataFolder(config);
   const servers = dns.servers.length > 0 ? dns.servers : getServers();
@@ -64,6 +67,7 @@ export function doctorKit(config: Config): DoctorKit {
     database: () => databaseFacts(folder),
     server: () => askServer(folder),
     keyFile: () => inspectKeyFile(config),
+    configFile: () => source && inspectConfigFile({ config, source }),
     signing: measureSigning,
     daemon: () => daemonAnswer(folder.controlSocket),
   };

@@ -10,6 +10,7 @@ import type { KeyFileFacts } from '../doctor/doctor-settings.ts';
 import type { SecretsInUse } from '../store/inspection.ts';
 import { inspect } from '../store/opening/open-store.ts';
 import { type DataPlace, dataFolder, makeDataFolder } from './data-folder.ts';
+import { whoElseReads } from './file-rights.ts';
 
 type KeySource = Pick<Config, 'secrets'> & DataPlace;
 
@@ -103,16 +104,6 @@ export function inspectKeyFile(config: KeySource): KeyFileFacts | null {
   if (secrets.master_key !== null) return null;
   const file = secrets.master_key_file ?? dataFolder(config).masterKey;
   return fs.existsSync(file) ? { file, openTo: whoElseReads(file) } : null;
-}
-
-// systemd gives the service access to its credentials by an ACL, which shows as a group permission.
-const CREDENTIALS = '/run/credentials/';
-
-/** Readers besides the owner; null: none. */
-function whoElseReads(file: string): KeyFileFacts['openTo'] {
-  const { mode } = fs.statSync(file);
-  if ((mode & 0o004) !== 0) return 'every user of this machine';
-  return (mode & 0o040) !== 0 && !file.startsWith(CREDENTIALS) ? 'its group' : null;
 }
 
 /** Base64 or hex, separated by commas or white space. Problems name the source, never the key. */

@@ -1,6 +1,5 @@
 // config check | print: what the daemon would start with.
-import type { Config } from '../../config/keys.ts';
-
+import type { LoadedConfig } from '../../config/load.ts';
 import { done } from '../../operator/answer.ts';
 import { dataFolderWarning } from '../../operator/data-folder.ts';
 import { localCommand } from '../command.ts';
@@ -10,11 +9,12 @@ export const configCheck = localCommand({
   summary: 'Reads the configuration file and environment as the daemon does and reports every error.',
   options: {},
   async run(context) {
-    const { config, source } = await context.loadConfig();
+    const loaded = await context.loadConfig();
+    const { config, source } = loaded;
     const { configWarnings } = await import('../../config/rules.ts');
     const { shapingSettings } = await import('../../operator/shaping-settings.ts');
     shapingSettings(config); // throws what is wrong in delivery.provider_limits_file
-    const found = [dataFolderWarning(config.data.dir), await keyFileDoubt(config)];
+    const found = [dataFolderWarning(config.data.dir), ...(await fileDoubts(loaded))];
     const warnings = [...configWarnings(config), ...found.filter((each) => each !== null)];
     return done({ ok: true, file: source.file, warnings });
   },
@@ -24,10 +24,13 @@ export const configCheck = localCommand({
     ),
 });
 
-async function keyFileDoubt(config: Config): Promise<string | null> {
+/** Files that too many can read, or not the service. */
+async function fileDoubts(loaded: LoadedConfig): Promise<(string | null)[]> {
   const { keyFileWarning, inspectKeyFile } = await import('../../operator/master-key.ts');
-  const facts = inspectKeyFile(config);
-  return facts && keyFileWarning(facts);
+  const { configFileWarning, hiddenFromService, inspectConfigFile } = await import('../../operator/file-rights.ts');
+  const key = inspectKeyFile(loaded.config);
+  const file = inspectConfigFile(loaded);
+  return [key && keyFileWarning(key), file && configFileWarning(file), ...hiddenFromService(loaded)];
 }
 
 export const configPrint = localCommand({

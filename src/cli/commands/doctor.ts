@@ -18,13 +18,13 @@ export const doctor = localCommand({
     'Checks everything mail depends on: port 25, names, DNS records, certificates, blocklists, disk, clock, signing, database, daemon.',
   options: {},
   async run(context) {
-    const { config } = await context.loadConfig();
+    const { config, source } = await context.loadConfig();
     const folder = dataFolder(config);
     if (isSandboxFolder(folder)) return failed(`${folder.dir} is a sandbox's: ${NOT_OUTSIDE}`);
     const { examine } = await import('../../doctor/examine.ts');
     const { worstOf } = await import('../../doctor/finding.ts');
     const { doctorKit } = await import('../../operator/doctor-kit.ts');
-    const findings = await examine(doctorKit(config));
+    const findings = await examine(doctorKit(config, source));
     const health = worstOf(findings);
     return { ...done({ health, findings }), ...(health === 'fail' && { exit: EXIT_SOMETHING_WRONG }) };
   },
