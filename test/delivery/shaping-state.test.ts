@@ -35,7 +35,7 @@ function said(shaping: Shaping, code: number | null, text: string, group = 'mx.t
   const peer = { ...noPeer(stage, text), mx: group, remoteIp: '192.0.2.1', smtpCode: code, enhancedCode };
   const kind = code === null ? 'no_connection' : code < 400 ? 'accepted' : 'refused';
   const message = { id: 'id', tenantId: 'acme', fromDomain: 'acme.test', sourceAddress: null };
-  const judgement = judge({ kind, peer } as CourierResult, rules);
+  const judgement = judge({ kind, peer } as CourierResult, rules, { senders: [], recipients: [] });
   const others = { working: 0, sameHosts: 0 };
   shaping.learn({ group, message, recipientDomain: 'rcpt.test', judgement, open: 1, others });
 }

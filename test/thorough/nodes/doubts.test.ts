@@ -19,7 +19,7 @@ async function openNode(t: Test, url: string) {
   const reputation = await openReputation({
     ...{ store, clock: systemClock, log: silentLogger, reviewLimits: LIMITS },
     spikeRule: { windowMs: HOUR_MS, minHardBounces: MANY, share: 0.5, factor: 5 },
-    ...{ operatorAddress: null, ownDomain: 'own.test', notify: () => {} },
+    ...{ operatorAddress: null, ownDomain: 'own.test', notify: async () => true },
   });
   const lose = () => {
     for (let count = 0; count < MANY; count++) reputation.unrouted();
