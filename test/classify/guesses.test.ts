@@ -8,6 +8,7 @@ import { loadBounceRules, SHIPPED_RULES } from '../../src/classify/load-rules.ts
 import { readReply } from '../../src/classify/read-reply.ts';
 import { wordsOf } from '../../src/classify/words.ts';
 import { ProcessorTime } from '../support/patience.ts';
+import { sampleReport } from './sample-report.ts';
 
 const rules = loadBounceRules(SHIPPED_RULES);
 
@@ -114,30 +115,12 @@ const ADVICE = [
   'When the recipient address does not exist, check its spelling.',
 ];
 
-function reportOf(text: string, diagnostic: string | null): Buffer {
-  const fields = diagnostic === null ? '' : `Diagnostic-Code: smtp; ${diagnostic}\n`;
-  return Buffer.from(`From: MAILER-DAEMON@mx.test
-To: s@acme.test
-Subject: Undelivered Mail Returned to Sender
-Content-Type: multipart/report; report-type=delivery-status; boundary=b
-
---b
-Content-Type: text/plain; charset=utf-8
-
-Your message to ann@rcpt.test could not be delivered.
-${text}
-
---b
-Content-Type: message/delivery-status
-
-Reporting-MTA: dns; mx.test
-
-Final-Recipient: rfc822; ann@rcpt.test
-Action: failed
-Status: 5.0.0
-${fields}
---b--
-`);
+function reportOf(advice: string, reply: string | null): Buffer {
+  return sampleReport({
+    text: `Your message to ann@rcpt.test could not be delivered.
+${advice}`,
+    reply,
+  });
 }
 
 t.test('the advice in a report is no reason for a hard bounce', async (t) => {

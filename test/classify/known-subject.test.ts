@@ -4,6 +4,7 @@ import t from 'tap';
 import { explainMail } from '../../src/classify/explain-mail.ts';
 import { loadBounceRules, SHIPPED_RULES } from '../../src/classify/load-rules.ts';
 import { withoutSubject } from '../../src/protocol/mail/inbound/quoted-subject.ts';
+import { sampleReport } from './sample-report.ts';
 
 const rules = loadBounceRules(SHIPPED_RULES);
 
@@ -18,35 +19,10 @@ t.test('the subject goes, as far as it was quoted', async (t) => {
 });
 
 function reportOf(text: string, reply: string, subject: string): Buffer {
-  return Buffer.from(`From: MAILER-DAEMON@mx.test
-To: shop@acme.test
-Subject: Delivery failure
-Content-Type: multipart/report; report-type=delivery-status; boundary=b
-
---b
-Content-Type: text/plain
-
-${text}
-
---b
-Content-Type: message/delivery-status
-
-Reporting-MTA: dns; mx.test
-
-Final-Recipient: rfc822; ann@rcpt.test
-Action: failed
-Status: 5.0.0
-Diagnostic-Code: smtp; ${reply}
-
---b
-Content-Type: text/rfc822-headers
-
-From: Shop <shop@acme.test>
+  const original = `From: Shop <shop@acme.test>
 To: ann@rcpt.test
-Subject: ${subject}
-
---b--
-`);
+Subject: ${subject}`;
+  return sampleReport({ text, reply, original });
 }
 
 const QUOTING: [text: string, reply: string, subject: string][] = [

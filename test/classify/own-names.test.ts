@@ -4,6 +4,7 @@ import t from 'tap';
 import { explainMail } from '../../src/classify/explain-mail.ts';
 import { loadBounceRules, SHIPPED_RULES } from '../../src/classify/load-rules.ts';
 import { namingSender } from '../../src/classify/own-names.ts';
+import { sampleReport } from './sample-report.ts';
 
 const rules = loadBounceRules(SHIPPED_RULES);
 
@@ -45,37 +46,14 @@ t.test('a domain of ours has our addresses only', async (t) => {
 });
 
 /** As Postfix writes it, with the returned header. */
-function reportOf(reply: string): Buffer {
-  return Buffer.from(`From: MAILER-DAEMON@mx.test
-To: b1@bounces.acme.test
-Subject: Undelivered Mail Returned to Sender
-Content-Type: multipart/report; report-type=delivery-status; boundary=b
-
---b
-Content-Type: text/plain
-
-<ann@rcpt.test>: host mx.rcpt.test[192.0.2.1] said: ${reply} (in reply to RCPT TO command)
-
---b
-Content-Type: message/delivery-status
-
-Reporting-MTA: dns; mx.test
-
-Final-Recipient: rfc822; ann@rcpt.test
-Action: failed
-Status: 5.0.0
-Diagnostic-Code: smtp; ${reply}
-
---b
-Content-Type: text/rfc822-headers
-
-Return-Path: <b1@bounces.acme.test>
+const ORIGINAL = `Return-Path: <b1@bounces.acme.test>
 From: Shop <shop@acme.test>
 To: ann@rcpt.test
-Subject: Your order
+Subject: Your order`;
 
---b--
-`);
+function reportOf(reply: string): Buffer {
+  const text = `<ann@rcpt.test>: host mx.rcpt.test[192.0.2.1] said: ${reply} (in reply to RCPT TO command)`;
+  return sampleReport({ text, reply, original: ORIGINAL });
 }
 
 t.test('in a report, the returned header says who the sender is', async (t) => {
