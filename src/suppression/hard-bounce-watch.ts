@@ -45,7 +45,9 @@ export class HardBounceWatch {
   readonly #doubts = new Map<string, DoubtedReceiver>();
   /** Those of them that are in the store, unless an operator has decided since. */
   readonly #stored = new WeakSet<DoubtedReceiver>();
-  #reads = 0;
+  #reading: Promise<void> = Promise.resolve();
+  /** Has not begun yet, so it reads for all who ask meanwhile. */
+  #nextRead: Promise<void> | null = null;
 
   /** It knows of no doubts before the first `readStored`. */
   constructor(kit: HardBounceWatchKit) {
@@ -53,12 +55,20 @@ export class HardBounceWatch {
   }
 
   /** Other nodes may have added doubts, or operators may have decided there. What is not stored yet stays. */
-  async readStored(): Promise<void> {
-    const read = ++this.#reads;
+  readStored(): Promise<void> {
+    const begin = () => {
+      this.#nextRead = null;
+      this.#reading = this.#read();
+      return this.#reading;
+    };
+    // Whether the one before has failed is its caller's to know.
+    this.#nextRead ??= this.#reading.then(begin, begin);
+    return this.#nextRead;
+  }
+
+  async #read(): Promise<void> {
     const earlier = [...this.#doubts.values()].filter((doubt) => this.#stored.has(doubt));
     const listed = await this.#kit.store.reputation.listDoubtedReceivers();
-    // A read that has begun since knows more.
-    if (read !== this.#reads) return;
     const groups = new Set(listed.map(({ mxGroup }) => mxGroup));
     for (const doubt of earlier) {
       const { mxGroup } = doubt;

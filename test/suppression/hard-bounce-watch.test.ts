@@ -170,15 +170,37 @@ t.test('a doubt that is not stored yet stays, and so does one that came during a
   t.match(watch.trust(NO_ROUTE), { mxGroup: NO_ROUTE }, 'an operator can end it here');
 });
 
-t.test('of two reads at once, the later one counts', async (t) => {
-  const { watch, stored, reputation } = await watching();
-  const answers: ((doubts: DoubtedReceiver[]) => void)[] = [];
-  reputation.listDoubtedReceivers = () => new Promise((resolve) => answers.push(resolve));
-  const reads = [watch.readStored(), watch.readStored()];
-  answers[1]!(stored);
-  answers[0]!([{ mxGroup: MX, since: 7, reason: 'it was doubted a moment ago' }]);
-  await Promise.all(reads);
+t.test('one read at a time: each counts for whoever has waited for it, and the last one in the end', async (t) => {
+  const { watch, reputation } = await watching();
+  const reads: PromiseWithResolvers<DoubtedReceiver[]>[] = [];
+  reputation.listDoubtedReceivers = () => {
+    reads.push(Promise.withResolvers());
+    return reads.at(-1)!.promise;
+  };
+  const first = watch.readStored();
+  await turn();
+  const later = [watch.readStored(), watch.readStored()];
+  await turn();
+  t.equal(reads.length, 1);
+  reads[0]!.resolve([{ mxGroup: MX, since: 7, reason: 'it was doubted a moment ago' }]);
+  await first;
+  t.not(watch.doubtOf(MX), null, 'a daemon that starts waits for this one, and decides by it');
+  await turn();
+  reads[1]!.resolve([]);
+  await Promise.all(later);
   t.equal(watch.doubtOf(MX), null);
+  t.equal(reads.length, 2, 'one for all who asked during the first');
+});
+
+t.test('a read that fails keeps none from being tried', async (t) => {
+  const { watch, stored, reputation } = await watching();
+  const { listDoubtedReceivers } = reputation;
+  reputation.listDoubtedReceivers = () => Promise.reject(new Error('the database is away'));
+  await t.rejects(watch.readStored(), { message: 'the database is away' });
+  reputation.listDoubtedReceivers = listDoubtedReceivers;
+  stored.push({ mxGroup: MX, since: 7, reason: 'it was doubted elsewhere' });
+  await watch.readStored();
+  t.not(watch.doubtOf(MX), null);
 });
 
 /** All that waits for nothing outside has run by then. */
