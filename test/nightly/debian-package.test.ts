@@ -56,7 +56,8 @@ t.test('the Debian package', { skip: noRoot() }, async (t) => {
       t.equal(installed.code, 0, installed.output);
       t.equal(await shell('postrider --version'), OLD);
       t.equal(await shell('systemctl is-enabled postrider'), 'disabled', 'not enabled by itself');
-      t.equal(await shell('stat --format "%U %a" /var/lib/postrider'), 'postrider 700');
+      const owners = await shell('stat --format "%U %a" /var/lib/postrider /var/backups/postrider');
+      t.equal(owners, 'postrider 700\npostrider 700', 'the data folder, and that of the nightly backup');
       t.equal(await shell('systemd-analyze verify --man=no postrider.service 2>&1 | grep postrider'), '');
       const completion = '. /usr/share/bash-completion/completions/postrider; complete -p postrider';
       t.match(await shell(`bash -c '${completion}'`), /_postrider/);
@@ -89,6 +90,12 @@ t.test('the Debian package', { skip: noRoot() }, async (t) => {
         'the documentation is served',
       );
 
+      await shell(`dpkg --extract ${path.basename(newer)} /tmp/newer`);
+      const unpacked = '/tmp/newer/usr/lib/postrider/bin/postrider';
+      t.equal(await shell(`${unpacked} --version`), NEW, 'a package that is only unpacked can be asked');
+      t.match(await shell(`${unpacked} upgrade --check`), /\S/);
+      await shell('rm -r /tmp/newer');
+
       isRefusing = true;
       const [waiting] = await send(first, sender, `bob@${RECEIVER}`);
       await first.logged({ fact: 'deferred', message_id: waiting! });
@@ -119,12 +126,16 @@ t.test('the Debian package', { skip: noRoot() }, async (t) => {
       );
 
       fs.writeFileSync(path.join(machine.root, 'etc/postrider/master.key'), 'of an operator');
+      const backup = suite === 'bookworm' ? 'var/backups/postrider/postrider-1.db' : null;
+      if (backup) fs.writeFileSync(path.join(machine.root, backup), 'a backup');
       const purged = await dpkg(machine, '--purge', 'postrider');
       t.equal(purged.code, 0, purged.output);
       const after = (await shell('find / -xdev -not -path "/proc/*" | sort')).split('\n');
       const left = after.filter((name) => !before.split('\n').includes(name) && !KEPT.test(name));
       t.same(left, [], 'nothing is left but what an operator made, and the user');
       t.ok(inside('etc/postrider/master.key'), 'the key stays, for backups');
+      if (backup) t.ok(inside(backup), 'and so do they');
+      else t.notOk(inside('var/backups/postrider'), 'their folder goes if it is empty');
       t.match(await shell('getent passwd postrider'), /nologin$/, 'the user stays, so that its ID is not used again');
     });
   }
@@ -134,6 +145,7 @@ t.test('the Debian package', { skip: noRoot() }, async (t) => {
 const KEPT = new RegExp(
   `^/(?:${[
     'etc/postrider(?:/master\\.key)?',
+    'var/backups/postrider(?:/postrider-1\\.db)?',
     'etc/(?:passwd|group|g?shadow)-',
     'run/(?:adduser|systemd/systemd-units-load)',
     'var/(?:lib/dpkg|cache|log)/.*',
