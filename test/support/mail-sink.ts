@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import type { AddressInfo, Socket } from 'node:net';
 import { SMTPServer, type SMTPServerOptions, type SMTPServerSession } from 'smtp-server';
+import { heldOpen } from './held-open.ts';
 
 export interface ReceivedMail {
   from: string;
@@ -93,12 +94,10 @@ export async function startMailSink(options: SinkOptions = {}): Promise<MailSink
     connections.total++;
     connections.most = Math.max(connections.most, [...sockets.values()].filter(isOpen).length);
     const source = String(socket.remoteAddress);
-    const count = () => {
-      const open = [...sockets.values()].filter((one) => isOpen(one) && one.remoteAddress === source).length;
-      mostBySource.set(source, Math.max(mostBySource.get(source) ?? 0, open));
-    };
-    // Whoever was killed has not waited for an answer to QUIT: what it closed before is heard of in the next turn.
-    setImmediate(() => setImmediate(count));
+    const open = [...sockets.values()].filter((one) => isOpen(one) && one.remoteAddress === source).length;
+    const most = mostBySource.get(source) ?? 0;
+    // Whoever was killed, or has broken a mail off, has not waited for an answer to QUIT.
+    if (open > most) mostBySource.set(source, Math.max(most, heldOpen(source, socket.localPort!)));
     const { remotePort } = socket;
     socket.on('close', () => sockets.delete(remotePort!));
   });
