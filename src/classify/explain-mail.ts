@@ -35,7 +35,7 @@ export interface ExplainedMail extends Omit<ExplainedRecipient, 'kind'> {
 /** `mx`: the MX host or group to which the message was sent, where it is known. */
 export function explainMail(bytes: Buffer, rules: BounceRules, mx: string | null = null): ExplainedMail {
   const mail = readInboundMail(bytes);
-  const { kind, reason, recipients: judged } = judgeInboundMail(mail, rules, { mx });
+  const { kind, reason, recipients: judged } = judgeInboundMail(mail, rules, { mx, sent: null });
   const recipients = judged.map(explainRecipient);
   const named =
     mail.kind === 'complaint' ? mail.recipients : mail.kind === 'auto_reply' && mail.from ? [mail.from] : [];

@@ -4,7 +4,7 @@ import type { Clock } from '../base/clock.ts';
 import { describeError, unreachable } from '../base/errors.ts';
 import type { IdSource } from '../base/ids.ts';
 import type { BounceRules } from '../classify/classify-reply.ts';
-import { judgeInboundMail } from '../classify/judge-report.ts';
+import { judgeInboundMail, type SentFacts } from '../classify/judge-report.ts';
 import { complainedEvent, delayNoticeEvent, reportedBounceEvent } from '../events/report-events.ts';
 import { MAX_ADDRESS_OCTETS, suppressionKeyOf } from '../protocol/mail/addresses/address.ts';
 import { submittedEvidence } from '../protocol/mail/inbound/auto-reply.ts';
@@ -147,7 +147,8 @@ function writtenToRole({ mail, recipients, messageId }: Case): HumanMail | null 
 
 function processReport(report: DeliveryReport, one: Case, kit: ProcessKit): ProcessedMail {
   const { messageId, message } = one;
-  const { recipients } = judgeInboundMail(report, kit.rules, { mx: message?.mxGroup ?? null });
+  const facts = { mx: message?.mxGroup ?? null, sent: message && sentFacts(message, one.mail) };
+  const { recipients } = judgeInboundMail(report, kit.rules, facts);
   const decision = decideReport({
     message: message && !one.mayDefer && message.state === 'sending' ? { ...message, state: 'deferred' } : message,
     cameToReturnPath: messageId !== null,
@@ -169,6 +170,11 @@ function processReport(report: DeliveryReport, one: Case, kit: ProcessKit): Proc
   };
   const action = message && decision.decision !== 'nothing' ? reportAction(report, message, { decision, kit }) : null;
   return { kind: 'done', update: { verdict, action }, message };
+}
+
+/** It came to the return path under which the message was sent. */
+function sentFacts({ from, subject }: ReportedMessage, mail: WaitingInboundMail): SentFacts {
+  return { senders: [from, ...mail.recipients], subject };
 }
 
 const EFFECT_OF = { bounce: 'bounced', delay_notice: 'deferred', nothing: 'none' } as const;

@@ -20,7 +20,7 @@ function mail(fields: Record<string, string>, text: string): Buffer {
 }
 
 /** No message, so no MX group either. */
-const NOTHING_KNOWN = { mx: null };
+const NOTHING_KNOWN = { mx: null, sent: null };
 
 t.test('nothing that anybody knows: a report of unknown cause, for the recipient of the message', async (t) => {
   for (const [name, octets] of Object.entries({

@@ -1,0 +1,51 @@
+// Many reports return nothing of the message: what was sent is known all the same, so that its subject and our own
+// addresses are not taken for the reason.
+import t from 'tap';
+import { processMail } from '../../src/inbound/process-mail.ts';
+import { processKit, RETURN_PATH, waitingMail } from './process-kit.ts';
+
+const SUBJECT = 'This account no longer exists';
+
+function reportOf(text: string, reply: string): string {
+  return `From: MAILER-DAEMON@mx.test
+Subject: Undelivered Mail
+Content-Type: multipart/report; report-type=delivery-status; boundary=b
+
+--b
+
+${text}
+
+--b
+Content-Type: message/delivery-status
+
+Reporting-MTA: dns; mx.test
+
+Final-Recipient: rfc822; ann@rcpt.test
+Action: failed
+Status: 5.0.0
+Diagnostic-Code: smtp; ${reply}
+
+--b--
+`;
+}
+
+const NOT_ITS_REASON: [text: string, reply: string][] = [
+  [`Your message "${SUBJECT}" to ann@rcpt.test could not be delivered.`, '554 delivery error'],
+  ['Delivery to ann@rcpt.test failed.', `554 ${SUBJECT}: refused`],
+  ['Delivery to ann@rcpt.test failed.', `550 <${RETURN_PATH}>: User unknown`],
+  ['Delivery to ann@rcpt.test failed.', '550 <shop@acme.test>: User unknown'],
+];
+
+t.test('what was sent is no reason', async (t) => {
+  const bounceOf = async (text: string, reply: string, message: { subject: string; from: string }) => {
+    const outcome = await processMail(waitingMail(reportOf(text, reply)), processKit(message), true);
+    return outcome.kind === 'done' && outcome.update.action?.do === 'bounce' ? outcome.update.action.bounce : outcome;
+  };
+  const ours = { subject: SUBJECT, from: 'shop@acme.test' };
+  const other = { subject: 'Your order of today', from: 'shop@other.test' };
+  for (const [text, reply] of NOT_ITS_REASON) {
+    t.not(await bounceOf(text, reply, ours), 'hard', `${text} ${reply}`);
+    t.equal(await bounceOf(text, '550 5.1.1 <ann@rcpt.test>: User unknown', ours), 'hard', text);
+    if (!reply.includes(RETURN_PATH)) t.equal(await bounceOf(text, reply, other), 'hard', `of another: ${reply}`);
+  }
+});
