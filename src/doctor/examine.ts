@@ -4,6 +4,7 @@ import { SECOND_MS } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
 import type { OwnAddress } from '../domains/needed-records.ts';
 import { checkBlocklists } from './blocklists.ts';
+import { checkBounceRoute } from './bounce-route.ts';
 import { checkCertificates } from './certificates.ts';
 import type { DoctorKit } from './doctor-settings.ts';
 import { type Finding, warning } from './finding.ts';
@@ -12,7 +13,7 @@ import { checkKnownDomains } from './known-domains.ts';
 import { checkClock, checkDisk, checkResolver } from './machine.ts';
 import { checkOutboundPort } from './outbound-port.ts';
 import { checkEhloNames, checkReverseNames, ownAddresses } from './own-names.ts';
-import { checkBounceRoute, checkReportRecord, checkServiceDkim, checkSpf } from './own-records.ts';
+import { checkReportRecord, checkServiceDkim, checkSpf } from './own-records.ts';
 import { judgeServer } from './server.ts';
 import { checkSigning } from './signing.ts';
 

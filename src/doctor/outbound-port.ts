@@ -1,13 +1,10 @@
-// Whether the outbound port is open: connects to the mail servers of well-known domains, reads their
-// greeting and sends QUIT; no mail is sent. Many hosters block port 25 until asked to open it.
-
-import type { Socket } from 'node:net';
-import { SECOND_MS } from '../base/clock.ts';
-import { describeError } from '../base/errors.ts';
+// Whether the outbound port is open: whether the mail servers of well-known domains greet. Many hosters block port 25 until
+// asked to open it.
 import type { OwnAddress } from '../domains/needed-records.ts';
 import { findMailRoute, type MailAddress, type MailRoute } from '../protocol/dns/mail-route.ts';
 import type { DoctorKit } from './doctor-settings.ts';
 import { type Finding, fine, warning, wrong } from './finding.ts';
+import { greetingOf } from './greeting.ts';
 
 export type CallResult =
   | { kind: 'greeted'; domain: string; ip: string; greeting: string }
@@ -17,11 +14,6 @@ export type CallResult =
   /** No host to connect to. */
   | { kind: 'no_route'; domain: string; reason: string };
 
-const CONNECT_MS = 8 * SECOND_MS;
-// Postscreen and similar filters delay the greeting by six seconds.
-const GREETING_MS = 12 * SECOND_MS;
-const QUIT_MS = 2 * SECOND_MS;
-const MAX_GREETING_CHARS = 2048;
 // One of a route's hosts may be down.
 const MAX_HOSTS = 2;
 // All connect at once: servers would refuse some of a larger number.
@@ -93,51 +85,11 @@ async function call(kit: DoctorKit, { domain, route, from }: Target): Promise<Ca
 }
 
 async function greet(
-  { dial, settings }: DoctorKit,
+  kit: DoctorKit,
   { domain, ip, from }: { domain: string; ip: string; from: string | null },
 ): Promise<CallResult> {
-  const { port } = settings.delivery;
-  let socket: Socket;
-  try {
-    const localAddress = from ?? undefined;
-    socket = await dial({ ip, port, localAddress, timeoutMs: CONNECT_MS, signal: undefined });
-  } catch (error) {
-    return { kind: 'unreachable', domain, ip, reason: describeError(error) };
-  }
-  const greeting = await firstLine(socket);
-  await quit(socket);
-  if (greeting === null) return { kind: 'unreachable', domain, ip, reason: 'connected, but received no greeting' };
+  const heard = await greetingOf(kit, { ip, from });
+  if ('unheard' in heard) return { kind: 'unreachable', domain, ip, reason: heard.unheard };
+  const { greeting } = heard;
   return { kind: greeting.startsWith('220') ? 'greeted' : 'unwelcome', domain, ip, greeting };
-}
-
-/** Some servers hold it against a client that disconnects without QUIT. */
-function quit(socket: Socket): Promise<void> {
-  if (socket.closed) return Promise.resolve();
-  return new Promise((resolve) => {
-    const timer = setTimeout(() => socket.destroy(), QUIT_MS);
-    socket.on('close', () => {
-      clearTimeout(timer);
-      resolve();
-    });
-    socket.end('QUIT\r\n');
-    socket.resume();
-  });
-}
-
-/** Null when no line arrives in time. */
-function firstLine(socket: Socket): Promise<string | null> {
-  return new Promise((resolve) => {
-    let text = '';
-    const settle = (line: string | null) => {
-      clearTimeout(timer);
-      resolve(line);
-    };
-    const timer = setTimeout(() => settle(null), GREETING_MS);
-    socket.on('error', () => settle(null));
-    socket.on('close', () => settle(null));
-    socket.on('data', (part: Buffer) => {
-      text += part.toString('latin1');
-      if (text.includes('\n') || text.length > MAX_GREETING_CHARS) settle(text.split(/\r?\n/)[0]!.slice(0, 200));
-    });
-  });
 }

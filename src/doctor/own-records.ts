@@ -1,8 +1,7 @@
-// MX, SPF and DKIM records of the service's own domains, and the record that permits DMARC reports
+// SPF and DKIM records of the service's own domains, and the record that permits DMARC reports
 // about tenants' domains to be sent to us (RFC 7489 section 7.1).
-import { isIP } from 'node:net';
 import { getDomain } from 'tldts';
-import { dkimRecord, domainOfAddress, mxRecord, type OwnAddress, reportPermission } from '../domains/needed-records.ts';
+import { dkimRecord, domainOfAddress, type OwnAddress, reportPermission } from '../domains/needed-records.ts';
 import type { RecordVerdict } from '../domains/record-state.ts';
 import {
   anySendersPermission,
@@ -12,68 +11,10 @@ import {
   type SpfAnswer,
 } from '../domains/service-checks.ts';
 import type { DnsResult } from '../protocol/dns/lookup/dns-result.ts';
-import { findMailRoute, type MailAddress, type MailRoute } from '../protocol/dns/mail-route.ts';
 import { spfOfAddress } from '../protocol/dns/published/spf-of-address.ts';
 import type { DoctorKit, DoctorSettings, StoredFacts } from './doctor-settings.ts';
-import { type Finding, fine, publish, publishBeside, type Remedy, warning, wrong } from './finding.ts';
-import { seenAddresses } from './own-names.ts';
+import { type Finding, fine, publish, type Remedy, warning, wrong } from './finding.ts';
 import { spfRemedy } from './spf-remedy.ts';
-
-export async function checkBounceRoute(kit: DoctorKit, addresses: readonly OwnAddress[]): Promise<Finding[]> {
-  const { bouncesDomain } = kit.settings;
-  const route = await findMailRoute(bouncesDomain, kit);
-  const ours = new Set([...addresses.map(({ ip }) => ip), ...(await seenAddresses(kit))]);
-  const mx = await kit.resolver.mx(bouncesDomain);
-  return [judgeBounceRoute(kit.settings, { route, hasMx: mx.kind === 'found', ours })];
-}
-
-export interface BounceRouteFacts {
-  route: MailRoute;
-  hasMx: boolean;
-  /** Addresses of this machine, as far as is known. */
-  ours: ReadonlySet<string>;
-}
-
-function judgeBounceRoute(
-  { bouncesDomain, ehloName, inbound }: Pick<DoctorSettings, 'bouncesDomain' | 'ehloName' | 'inbound'>,
-  { route, hasMx, ours }: BounceRouteFacts,
-): Finding {
-  const about = { check: 'MX', subject: bouncesDomain };
-  const record = mxRecord({ bouncesDomain, ehloName });
-  const remedy = publish(record);
-  switch (route.kind) {
-    case 'unavailable':
-      return warning(about, `couldn't be checked: ${route.reason}`);
-    case 'undeliverable':
-      return wrong(about, `has no working MX, so bounces are lost: ${route.reason}`, remedy);
-    case 'hosts': {
-      const names = route.hosts.map(({ name }) => name).join(', ');
-      if (!hasMx) return warning(about, `has no MX record; bounces go to its address record instead`, remedy);
-      const here = route.hosts.flatMap(({ addresses }) => addresses.filter(({ ip }) => ours.has(ip)));
-      const unheard = here.length > 0 ? whyUnheard(inbound, here) : null;
-      if (unheard !== null)
-        return warning(about, `points to ${names}, but ${unheard.what}`, { setting: unheard.setting });
-      if (here.length > 0) return fine(about, `points to ${names}`);
-      // The others may be machines of the same service.
-      return warning(about, `points to ${names}, which is not a known address of this machine`, publishBeside(record));
-    }
-  }
-}
-
-/** Why other mail servers may not reach the inbound listener at these addresses of this machine; null: they do. */
-function whyUnheard(
-  { host, port, isLoopback }: DoctorSettings['inbound'],
-  here: readonly MailAddress[],
-): { what: string; setting: string } | null {
-  const unless = 'unless something here forwards port 25 to it, bounces are lost';
-  if (isLoopback)
-    return { what: `smtp.host is ${host}: ${unless}`, setting: 'smtp.host = "0.0.0.0", or "::" with IPv6' };
-  if (port !== 25) return { what: `smtp.port is ${port}: ${unless}`, setting: 'smtp.port = 25' };
-  const v6 = isIP(host) === 4 ? here.find(({ family }) => family === 6) : undefined;
-  if (v6 === undefined) return null;
-  const what = `smtp.host is ${host}, so nothing listens at ${v6.ip}: servers try it first, and some only it`;
-  return { what, setting: 'smtp.host = "::"' };
-}
 
 /** For the return path's domain, and for the one that tenants' SPF records include. */
 export async function checkSpf(kit: DoctorKit, addresses: readonly OwnAddress[]): Promise<Finding[]> {

@@ -106,6 +106,24 @@ t.test('bounces that come to this machine, but not to the listener', async (t) =
   t.match(await mx({ ...open, port: 2525 }), { health: 'warn', message: /not a known address of this machine$/ });
 });
 
+t.test('a listener that port 25 is forwarded to', async (t) => {
+  const mx = async (greeting: string, dial?: DoctorKit['dial']) => {
+    const { kit } = await startWorld(t, async (peer) => {
+      peer.say(greeting);
+      await peer.answer('QUIT', '221 bye');
+    });
+    const inbound = { host: '127.0.0.1', port: 2525, isLoopback: true };
+    const settings = { ...kit.settings, inbound };
+    return of(await examine({ ...kit, settings, dial: dial ?? kit.dial }), 'MX');
+  };
+  const forwarded = await mx('220 mail.service.test ESMTP Postrider');
+  t.match(forwarded, [{ health: 'ok', message: 'points to mail.service.test' }]);
+  t.match(await mx('220 mail.service.test ESMTP Postfix'), [{ health: 'warn' }], 'another server has the port');
+  t.match(await mx('220 other.test ESMTP Postrider'), [{ health: 'warn' }], 'another machine has the address');
+  const refused = () => Promise.reject(new Error('connection refused'));
+  t.match(await mx('220 mail.service.test ESMTP Postrider', refused), [{ health: 'warn' }], 'nobody answers');
+});
+
 t.test("the service's own key: not made yet, or in a database that can't be read", async (t) => {
   const { kit } = await startWorld(t);
   const dkim = async (stored: DoctorKit['stored']) => of(await examine({ ...kit, stored }), 'DKIM');

@@ -18,7 +18,7 @@ const MAIL = 'Subject: hello\r\n\r\nHello.';
 t.test('what it offers, and what it does not', async (t) => {
   const { port } = await receive(t);
   const { client, greeting } = await SmtpClient.open(port);
-  t.match(greeting, /^220 mail\.postrider\.test ESMTP/);
+  t.match(greeting, /^220 mail\.postrider\.test ESMTP Postrider$/, 'doctor knows it by that');
   const hello = await client.ask('EHLO client.test');
   for (const word of ['PIPELINING', '8BITMIME', 'SMTPUTF8', 'SIZE 400000']) t.match(hello, word);
   t.notMatch(hello, /AUTH|STARTTLS|XCLIENT/);
