@@ -1,5 +1,5 @@
 // All pages behind links in mail, and their host. If `service.links_url` has its own host, that host serves only these
-// pages, and no other host serves them.
+// pages. Every other host serves them as well: sent mail keeps the links of the host that it was sent with.
 import type { HttpHandler, HttpReply, HttpRequest } from '../../http/http.ts';
 import { createRouter, type Route, type RouterOptions } from '../../http/router.ts';
 import type { KeyLookup } from '../../protocol/mail/addresses/message-token.ts';
@@ -28,9 +28,9 @@ export interface PublicUrls {
 
 /** `main` is everything except the links. */
 export function routeByHost(urls: PublicUrls, links: readonly Route[], main: RouterOptions): HttpHandler {
-  if (urls.links_url === urls.base_url) return createRouter({ ...main, routes: [...main.routes, ...links] });
+  const toMain = createRouter({ ...main, routes: [...main.routes, ...links] });
+  if (urls.links_url === urls.base_url) return toMain;
   const linksHost = hostOf(urls.links_url);
-  const toMain = createRouter(main);
   const toLinks = createRouter({ routes: links, notFound: nothingThere, methodNotAllowed: wrongMethod });
   const { protocol } = new URL(urls.links_url);
   return (request) => (requestedHost(request, protocol) === linksHost ? toLinks(request) : toMain(request));
