@@ -44,6 +44,8 @@ export interface ApiCall extends Caller {
   audit(action: string, data: NewAuditEntry['data']): Promise<void>;
   /** For a call that does the work of several: what they cost, less what was charged already. */
   countAs(calls: number): void;
+  /** For what templates made of the call, in bytes: charged and limited as a body is. */
+  countRendered(bytes: number): Refusal | null;
   /** Parses the body: only when asked, because that of a replay counts for nothing. Once at the most. */
   read<Body>(shape: BodyShape<Body>): Body | Refusal | Promise<Body | Refusal>;
 }

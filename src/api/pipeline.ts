@@ -19,6 +19,7 @@ import { type Answer, type RefusalWriter, type ReplyHeaders, refusalReply, toRep
 import { type Caller, findCaller, readBearerToken, refuseInactive, refuseScope } from './authorization.ts';
 import { BodyBudget, type BodyShare } from './body/body-budget.ts';
 import { type BodyReader, SMALL_BODY_BYTES } from './body/body-pool.ts';
+import { CallCost } from './call-cost.ts';
 import type { ApiCall, EarlyCall, Endpoint } from './endpoint.ts';
 import { BODY_LIMIT_BYTES, readBytes, refuseMediaType } from './json-body.ts';
 
@@ -37,9 +38,6 @@ export interface PipelineOptions {
   /** Somebody has shown that they have the key. Called for every call: it must cost next to nothing. */
   keyUsed?(keyId: string): void;
 }
-
-/** Each full one costs a token, on top of the call's own. */
-const BYTES_PER_TOKEN = 64 * 1024;
 
 /** A failover of the database takes some seconds. */
 const RETRY_AFTER_SECS = 10;
@@ -137,9 +135,8 @@ export class Pipeline {
     // The limit of size holds for calls without a use for a body, too.
     const bytes = await readBytes(request, share);
     if (isRefusal(bytes)) return bytes;
-    // One token was for the call; a large body is paid for when it is there.
-    const bodyTokens = Math.floor(bytes.length / BYTES_PER_TOKEN);
-    this.#charge(caller, bodyTokens, headers);
+    const cost = new CallCost((tokens) => this.#charge(caller, tokens, headers), share);
+    cost.countBody(bytes.length);
     const { store, clock } = this.#options;
     const address = request.clientAddress;
     return {
@@ -150,7 +147,8 @@ export class Pipeline {
       idempotencyKey,
       // The bytes may have gone to another thread when somebody asks.
       bodyBytes: bytes.length,
-      countAs: (calls) => this.#charge(caller, calls - 1 - bodyTokens, headers),
+      countAs: (calls) => cost.countAs(calls),
+      countRendered: (bytes) => cost.countRendered(bytes),
       audit: (action, data) => store.audit.recordAudit(actOfKey(key, { action, data, address, at: clock.now() })),
       query: () => request.query,
       header: (name) => request.header(name),
@@ -159,7 +157,6 @@ export class Pipeline {
   }
 
   #charge({ key, tenant }: Caller, tokens: number, headers: Collected): void {
-    if (tokens <= 0) return;
     const verdict = this.#rates.charge(key.id, this.#options.requestsPerMinute(tenant.tier), tokens);
     Object.assign(headers, rateHeaders(verdict));
   }

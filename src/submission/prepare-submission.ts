@@ -55,9 +55,13 @@ export interface StoredSubmission {
 export interface SubmitCall {
   sender: Sender;
   idempotencyKey: string | null;
+  countRendered?: CountRendered | undefined;
   /** The call's header field; asked only for traces. */
   traceParent?: TraceParent | undefined;
 }
+
+/** Called with the bytes of each message that a template made. Not null: there is no room for it. */
+export type CountRendered = (bytes: number) => Refusal | null;
 
 export type TraceParent = () => string | undefined;
 
@@ -78,19 +82,22 @@ export async function prepareSubmission(
   if (sender.boundDomain !== null && sender.boundDomain !== fromDomain) return notAllowed(sender.boundDomain);
   const domain = await options.store.domains.findVerifiedDomain(sender.tenantId, fromDomain);
   if (!domain) return notVerified(options.store, sender, fromDomain);
-  const content = await contentOf(options, sender, request);
+  const content = await contentOf(options, call, request);
   if (isRefusal(content)) return content;
   return { submission: newSubmission(options, call, { request, domain, content }), fromDomain };
 }
 
 /** The template is checked after the domain and before the recipients (suppression). */
-function contentOf(
+async function contentOf(
   { templates }: PrepareOptions,
-  { tenantId }: Sender,
+  { sender, countRendered }: SubmitCall,
   { template, subject, html, text }: SendRequest,
-): Promise<RenderedTemplate | Refusal> | RenderedTemplate {
+): Promise<RenderedTemplate | Refusal> {
   if (template === null) return { subject, html, text };
-  return templates.render(tenantId, { ...template, needsSubject: subject === null });
+  const rendered = await templates.render(sender.tenantId, { ...template, needsSubject: subject === null });
+  if (isRefusal(rendered)) return rendered;
+  const bytes = Buffer.byteLength(rendered.html ?? '') + Buffer.byteLength(rendered.text ?? '');
+  return countRendered?.(bytes) ?? rendered;
 }
 
 function newSubmission(

@@ -4,6 +4,7 @@ import { isRefusal, type Refusal, refuse } from '../base/refusals.ts';
 import type { BatchEntry, BatchItem } from '../store/submissions.ts';
 import {
   announce,
+  type CountRendered,
   noteResult,
   type Prepared,
   prepareSubmission,
@@ -27,18 +28,24 @@ export interface Batches {
 }
 
 const MAX_RECIPIENTS = 1000;
+/**
+ * Of what templates make, since one transaction writes it all while others wait: twice what a body may bring, or a
+ * hundred messages of the 102 KiB at which Gmail cuts one off.
+ */
+const MAX_RENDERED_MIB = 10;
 
 export function createBatches(options: SubmissionOptions): Batches {
   const { store, clock } = options;
   return {
     async accept(call, { emails, skipsRefused }) {
       const prepared: (Prepared | Refusal)[] = [];
+      const countRendered = countUpTo(MAX_RENDERED_MIB * 1024 * 1024, call.countRendered);
       let recipients = 0;
       for (const [index, email] of emails.entries()) {
         // A key of the batch covers all of it.
         const one = isRefusal(email)
           ? email
-          : await prepareSubmission(options, { sender: call.sender, idempotencyKey: null }, email);
+          : await prepareSubmission(options, { sender: call.sender, idempotencyKey: null, countRendered }, email);
         // Our own trouble is none of the email's: kept as its result, it would be the answer to every repeated call.
         if (isRefusal(one) && one.refused === 'internal_error') return one;
         if (isRefusal(one) && !skipsRefused) return atIndex(one, index);
@@ -80,6 +87,16 @@ export function createBatches(options: SubmissionOptions): Batches {
   };
 }
 
+/** What is over the limit is not kept, and a smaller one after it may still fit. */
+function countUpTo(maxBytes: number, count: CountRendered = () => null): CountRendered {
+  let kept = 0;
+  return (bytes) => {
+    if (kept + bytes > maxBytes) return tooMuchRendered();
+    kept += bytes;
+    return count(bytes);
+  };
+}
+
 function entryOf(prepared: Prepared | Refusal): BatchEntry {
   if (isRefusal(prepared)) return { kind: 'refused', error: prepared.refused, message: prepared.message };
   const { submission, fromDomain } = prepared;
@@ -105,4 +122,11 @@ function atIndex(refusal: Refusal, index: number): Refusal {
 
 function tooMany(): Refusal {
   return refuse('validation_failed', `emails: must have at most ${MAX_RECIPIENTS} recipients in all.`);
+}
+
+function tooMuchRendered(): Refusal {
+  return refuse(
+    'validation_failed',
+    `template_id: the emails of a batch may render to at most ${MAX_RENDERED_MIB} MiB in all. Send the rest in another batch.`,
+  );
 }

@@ -8,6 +8,7 @@ import { acceptAndBegin } from './begin-at-once.ts';
 import { type KeyedCall, type Once, OncePerKey } from './once-per-key.ts';
 import {
   announce,
+  type CountRendered,
   noteResult,
   prepareSubmission,
   refusalOf,
@@ -26,6 +27,7 @@ export type SubmissionAnswer = Once<SubmissionReceipt>;
 export interface SentBody<Body> {
   bytes: number;
   read(): Body | Refusal | Promise<Body | Refusal>;
+  countRendered?: CountRendered;
   traceParent?: TraceParent;
 }
 
@@ -66,17 +68,13 @@ export function createSubmission(options: SubmissionOptions): Submission {
     submit(sender, idempotencyKey, body) {
       const call = { tenantId: sender.tenantId, idempotencyKey, bytes: body.bytes };
       const work = () =>
-        whenOpen(options, body, (given) =>
-          accept(options, { sender, idempotencyKey, traceParent: body.traceParent }, given),
-        );
+        whenOpen(options, body, (given) => accept(options, callOf(sender, idempotencyKey, body), given));
       return unlessRepeated(once, call, work);
     },
     submitBatch(sender, idempotencyKey, body) {
       const call = { tenantId: sender.tenantId, idempotencyKey, bytes: body.bytes };
       const work = () =>
-        whenOpen(options, body, (given) =>
-          batches.accept({ sender, idempotencyKey, traceParent: body.traceParent }, given),
-        );
+        whenOpen(options, body, (given) => batches.accept(callOf(sender, idempotencyKey, body), given));
       return unlessRepeated(onceForBatches, call, work);
     },
     async submitWritten(mail) {
@@ -103,6 +101,14 @@ export function createSubmission(options: SubmissionOptions): Submission {
       return isRepeated ? null : closed;
     },
   };
+}
+
+function callOf(
+  sender: Sender,
+  idempotencyKey: string | null,
+  { countRendered, traceParent }: Pick<SentBody<unknown>, 'countRendered' | 'traceParent'>,
+): SubmitCall {
+  return { sender, idempotencyKey, countRendered, traceParent };
 }
 
 const IN_DOUBT =

@@ -1,5 +1,6 @@
 // How many bytes of bodies may be in memory: those that are on their way in, and those of calls that are not answered
-// yet. Taken before a byte is kept, so that a client that sends slowly holds what it has announced and no more.
+// yet, with what templates make of them. Taken before a byte of a body is kept, so that a client that sends slowly
+// holds what it has announced and no more.
 // Bodies up to 64 KiB take none: the HTTP kernel keeps that much of any body, as it does without anybody asking.
 import type { BodyRoom } from '../../http/http.ts';
 

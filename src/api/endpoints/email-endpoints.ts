@@ -10,15 +10,15 @@ export function emailEndpoints(submission: Submission): Endpoint[] {
   const shape = loadBodyShape<SendBody>('send-email');
   const batchShape = loadSendBatch(shape);
 
-  async function send({ key, idempotencyKey, bodyBytes, read, header }: ApiCall) {
+  async function send({ key, idempotencyKey, bodyBytes, read, countRendered, header }: ApiCall) {
     const traceParent = () => header('traceparent');
-    const body = { bytes: bodyBytes, read: () => read(shape), traceParent };
+    const body = { bytes: bodyBytes, read: () => read(shape), countRendered, traceParent };
     const answer = await submission.submit(key, idempotencyKey, body);
     if (isRefusal(answer)) return answer;
     return { status: 202, body: sendResult(answer) };
   }
 
-  async function sendBatch({ key, idempotencyKey, bodyBytes, read, countAs, header }: ApiCall) {
+  async function sendBatch({ key, idempotencyKey, bodyBytes, read, countAs, countRendered, header }: ApiCall) {
     const readAll = async () => {
       const body = await read(batchShape);
       if (isRefusal(body)) return body;
@@ -26,7 +26,8 @@ export function emailEndpoints(submission: Submission): Endpoint[] {
       return { emails: body.emails, skipsRefused: body.on_error === 'skip' };
     };
     const traceParent = () => header('traceparent');
-    const answer = await submission.submitBatch(key, idempotencyKey, { bytes: bodyBytes, read: readAll, traceParent });
+    const sent = { bytes: bodyBytes, read: readAll, countRendered, traceParent };
+    const answer = await submission.submitBatch(key, idempotencyKey, sent);
     if (isRefusal(answer)) return answer;
     const { replayed } = answer;
     const results = answer.receipt.map((item) => ('receipt' in item ? sendResult({ ...item, replayed }) : item));

@@ -22,17 +22,18 @@ export function sendEndpoints({ submission, clock }: SendParts): Endpoint[] {
   const batchShape = loadResendBatch(emailShape);
   const complete = (email: TranslatedEmail) => completed(email, clock.now());
 
-  async function send({ key, idempotencyKey, bodyBytes, read, header }: ApiCall) {
+  async function send({ key, idempotencyKey, bodyBytes, read, countRendered, header }: ApiCall) {
     const readOne = async () => {
       const email = await read(emailShape);
       return isRefusal(email) ? email : complete(email);
     };
     const traceParent = () => header('traceparent');
-    const answer = await submission.submit(key, idempotencyKey, { bytes: bodyBytes, read: readOne, traceParent });
+    const sent = { bytes: bodyBytes, read: readOne, countRendered, traceParent };
+    const answer = await submission.submit(key, idempotencyKey, sent);
     return isRefusal(answer) ? answer : ok({ id: answer.receipt.id });
   }
 
-  async function sendBatch({ key, idempotencyKey, bodyBytes, read, countAs, header }: ApiCall) {
+  async function sendBatch({ key, idempotencyKey, bodyBytes, read, countAs, countRendered, header }: ApiCall) {
     const skipsRefused = readsPermissively(header('x-batch-validation'));
     if (isRefusal(skipsRefused)) return skipsRefused;
     const readAll = async () => {
@@ -42,7 +43,8 @@ export function sendEndpoints({ submission, clock }: SendParts): Endpoint[] {
       return { emails: batch.emails.map((email) => (isRefusal(email) ? email : complete(email))), skipsRefused };
     };
     const traceParent = () => header('traceparent');
-    const answer = await submission.submitBatch(key, idempotencyKey, { bytes: bodyBytes, read: readAll, traceParent });
+    const sent = { bytes: bodyBytes, read: readAll, countRendered, traceParent };
+    const answer = await submission.submitBatch(key, idempotencyKey, sent);
     return isRefusal(answer) ? answer : ok(batchResult(answer.receipt, skipsRefused));
   }
 
