@@ -217,7 +217,9 @@ t.test('templates and previews of others are not there', async (t) => {
   const shown = frameOf(await preview(await owner.get(`/portal/templates/${id}`)));
   t.equal((await stranger.get(shown)).status, 404);
   const colleague = await world.visitor(await world.addUser('member'));
-  t.equal((await colleague.get(shown)).status, 404, 'not even of a colleague');
+  const notTheirs = await colleague.get(shown);
+  t.equal(notTheirs.status, 404, 'not even of a colleague');
+  t.match(notTheirs.source, 'This preview has expired, or it was made at another server of this service.');
   t.match((await owner.get(shown)).source, 'secret words');
   t.match((await daemon.call(sender.key, `GET /templates/${id}`)).body, { name: 'Mine' });
 });

@@ -1,6 +1,7 @@
 // The HTML of previews, kept in memory for the frame that shows it: it has to come from an address of its own,
 // since in a srcdoc the portal's policy would hold, and no mail looks right under it. Each person has one at a
-// time, nobody else can fetch it, and it is forgotten after a few minutes.
+// time, nobody else can fetch it, and it is forgotten after a few minutes. Each node for
+// itself: a browser stays with one of them.
 import { randomBytes } from 'node:crypto';
 import { type Clock, MINUTE_MS } from '../../base/clock.ts';
 

@@ -38,6 +38,9 @@ type Editing = VisitOf<'member'>;
 /** HTML and text of a mebibyte each, and the sample data; percent-encoding makes some of it three times as long. */
 const LIMIT_BYTES = 5 * 1024 * 1024;
 const NO_TEMPLATE = 'Template not found.';
+/** Behind a load balancer it may be another daemon that has it. */
+const NO_PREVIEW =
+  'This preview has expired, or it was made at another server of this service. Preview the template again.';
 
 export function templatePages(given: TemplateServices): PortalRoute[] {
   const services: Services = { ...given, shelf: new PreviewShelf(given.clock) };
@@ -103,9 +106,7 @@ async function showKept({ templates }: Services, { visitor, params }: Viewing): 
 
 async function showShelved({ shelf }: Services, { visitor, params }: Editing): Promise<PageResult> {
   const markup = shelf.find(visitor.user.id, params.token!);
-  return markup === null
-    ? missing('This preview has expired. Preview the template again.')
-    : document(markup, FRAME_HEADERS);
+  return markup === null ? missing(NO_PREVIEW) : document(markup, FRAME_HEADERS);
 }
 
 /** As a form, the whole page again; for the script, which sends `only`, the preview alone. */
