@@ -64,7 +64,10 @@ export interface FoundSuppressions {
 export const MAX_SUPPRESSIONS_SEARCHED = 2000;
 
 export interface SuppressionStore {
-  /** Keeps the first reason when the address is already on the list. */
+  /**
+   * Keeps the first reason when the address is already on the list. Only what a recipient did with a message of ours, to
+   * unsubscribe or to complain, replaces a hard bounce; it counts as added.
+   */
   addSuppression(tenantId: string, entry: Suppression): Promise<'added' | 'exists'>;
   /** No more entries than one verb should take; returns how many were new. */
   importSuppressions(tenantId: string, entries: readonly Suppression[]): Promise<number>;

@@ -127,6 +127,9 @@ t.test('tracking and unsubscribing', async (t) => {
     t.equal((await visit(daemon, bob.links[0]!)).status, 302, 'links outlive their message');
     t.equal((await visit(daemon, bob.pixel)).status, 200);
     t.match((await visit(daemon, url)).text, 'this sender');
+    // Their own wish replaces a hard bounce, which can be undone.
+    const bounced = ['--address', `ann@${RECEIVER}`, '--reason', 'hard_bounce'];
+    await postrider.json('suppression', 'add', '--tenant', sender.tenantId, ...bounced);
     for (const round of ['once', 'again']) {
       const done = await oneClick(daemon, url);
       t.match([done.status, done.text], [200, /You are unsubscribed/], round);

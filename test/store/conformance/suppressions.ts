@@ -22,6 +22,30 @@ export const suppressionCases = {
     t.strictSame(await bench.store.suppressions.listSuppressions(tenant.id, PAGE), [first]);
   },
 
+  "a recipient's own wish replaces a hard bounce": async (t: Test, bench: Bench) => {
+    const { suppressions } = bench.store;
+    const tenant = await bench.tenant();
+    const evidence = { rule: 'smtp 5.1.1', mxGroup: 'mx', messageId: bench.id() };
+    for (const reason of ['unsubscribe', 'complaint', 'manual'] as const) {
+      const address = `${reason}@x.test`;
+      await suppressions.addSuppression(tenant.id, entry(address, { reason: 'hard_bounce', ...evidence }));
+      const wish = entry(address, { reason, messageId: bench.id(), createdAt: T0 + 5 });
+      const isTheirs = reason !== 'manual';
+      // Without a message, it is what the tenant says of them: the first reason stays.
+      t.equal(await suppressions.addSuppression(tenant.id, { ...wish, messageId: null }), 'exists');
+      t.equal(await suppressions.addSuppression(tenant.id, wish), isTheirs ? 'added' : 'exists', reason);
+      if (isTheirs) t.strictSame(await suppressions.getSuppression(tenant.id, address), wish);
+      for (const later of ['unsubscribe', 'complaint', 'hard_bounce'] as const) {
+        const again = { ...wish, ...evidence, reason: later, createdAt: T0 + 9 };
+        if (isTheirs) t.equal(await suppressions.addSuppression(tenant.id, again), 'exists', 'once');
+      }
+    }
+    t.match(await suppressions.undoHardBounces({ mxGroup: 'mx', since: T0 }, 9), { tenants: 1 });
+    t.match(await suppressions.undoHardBounces({ rule: '*', since: T0 }, 9), { tenants: 0 });
+    const left = await suppressions.listSuppressions(tenant.id, PAGE);
+    t.same(addressesOf(left), ['complaint@x.test', 'unsubscribe@x.test']);
+  },
+
   'every reason is kept': async (t: Test, bench: Bench) => {
     const tenant = await bench.tenant();
     const entries = (['hard_bounce', 'complaint', 'unsubscribe', 'manual'] as const).map((reason) =>

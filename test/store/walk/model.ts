@@ -141,7 +141,9 @@ export class Model {
 
   suppress(tenantId: string, entry: Suppression): 'added' | 'exists' {
     const key = this.suppressionKey(tenantId, entry.address);
-    if (this.suppressions.has(key)) return 'exists';
+    const isTheirWish = ['unsubscribe', 'complaint'].includes(entry.reason) && entry.messageId !== null;
+    const known = this.suppressions.get(key);
+    if (known && !(isTheirWish && known.reason === 'hard_bounce')) return 'exists';
     this.suppressions.set(key, entry);
     return 'added';
   }

@@ -145,7 +145,8 @@ async function deleteWebhook(walk: Walk): Promise<void> {
 
 function newEntry(walk: Walk): Suppression {
   const reason = walk.oneOf('manual', 'complaint', 'unsubscribe');
-  return { address: walk.oneOf(...ADDRESSES), reason, messageId: null, createdAt: walk.now };
+  const messageId = walk.chance(0.5) ? walk.id() : null;
+  return { address: walk.oneOf(...ADDRESSES), reason, messageId, createdAt: walk.now };
 }
 
 async function addSuppression(walk: Walk): Promise<void> {

@@ -172,10 +172,19 @@ function* undoAddresses(
   return { platform: addresses.length, tenants };
 }
 
+/** Hard bounces can be undone in bulk, which must never undo what a recipient asked for. */
+const REPLACE_HARD_BOUNCE = `ON CONFLICT (tenant_id, address) DO UPDATE SET reason = excluded.reason,
+  message_id = excluded.message_id, created_at = excluded.created_at, rule = excluded.rule, mx_group = excluded.mx_group
+  WHERE suppressions.reason = 'hard_bounce'`;
+
+function isRecipientsWish({ reason, messageId }: Suppression): boolean {
+  return messageId !== null && (reason === 'unsubscribe' || reason === 'complaint');
+}
+
 export function* insertSuppression(db: Transaction, tenantId: string, entry: Suppression): Steps<'added' | 'exists'> {
   const insert = db.sql(
     `INSERT INTO suppressions (tenant_id, address, reason, message_id, created_at, rule, mx_group)
-     VALUES (+?, +?, +?, +?, +?, +?, +?) ON CONFLICT DO NOTHING`,
+     VALUES (+?, +?, +?, +?, +?, +?, +?) ${isRecipientsWish(entry) ? REPLACE_HARD_BOUNCE : 'ON CONFLICT DO NOTHING'}`,
   );
   const message = entry.messageId === null ? null : toId(entry.messageId);
   const { address, reason, createdAt, rule = null, mxGroup = null } = entry;
