@@ -91,6 +91,10 @@ function written(stream: NodeJS.WriteStream): Promise<void> {
   return new Promise((resolve) => stream.write('', () => resolve()));
 }
 
+// Here and in all threads. Otherwise times without a zone, in data for templates or in CSV, would be read in the server's, and
+// liquidjs, which writes UTC by shifting local time, would be wrong where clocks are put forward.
+process.env.TZ = 'UTC';
+
 process.on('unhandledRejection', (reason) => {
   complain(`postrider: unexpected: ${reason instanceof Error ? reason.stack : String(reason)}`);
   process.exit(EXIT_FAILED);
