@@ -68,6 +68,12 @@ t.test('html is escaped once unless raw stands last, text never', async (t) => {
     ['{{ a | raw }}', '<b>&"\'', '<b>&"\''],
     ['{{ a | raw | upcase }}', '&lt;B&gt;&amp;&#34;&#39;', '<B>&"\''],
     ['{{ a | escape }}', '&lt;b&gt;&amp;&#34;&#39;', '&lt;b&gt;&amp;&#34;&#39;'],
+    ['{% capture x %}{{ a }}{% endcapture %}{{ x | raw }}', '&lt;b&gt;&amp;&#34;&#39;', '<b>&"\''],
+    [
+      '{% capture x %}<i>{{ a }}{% endcapture %}{{ x }}',
+      '&lt;i&gt;&amp;lt;b&amp;gt;&amp;amp;&amp;#34;&amp;#39;',
+      '<i><b>&"\'',
+    ],
     ['{% echo a %}{% cycle a %}', '&lt;b&gt;&amp;&#34;&#39;'.repeat(2), '<b>&"\''.repeat(2)],
     ['{{ list }}{{ nil }}{{ n }}', '1&lt;2', '1<2'],
     ['<i>{% if a %}&{% endif %}</i>', '<i>&</i>', '<i>&</i>'],
