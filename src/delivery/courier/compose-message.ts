@@ -112,7 +112,7 @@ interface WrittenLetter {
 }
 
 // The HTML of each message with its own pixel and links, if its tenant wants them. Their positions are found
-// once for recipients of a submission that are prepared one after the other.
+// once for the same HTML: for recipients of a submission that are prepared one after the other.
 
 interface LinkMaker {
   /** The origin of our links. */
@@ -122,25 +122,25 @@ interface LinkMaker {
 
 type TrackedContent = Pick<
   MessageContent,
-  'submissionId' | 'tenantId' | 'messageId' | 'html' | 'headers' | 'openTracking' | 'clickTracking'
+  'tenantId' | 'messageId' | 'html' | 'headers' | 'openTracking' | 'clickTracking'
 >;
 
 export class TrackedPages {
   /** One entry is enough, and it may be large. */
-  #last: { submissionId: string; outline: HtmlOutline } | null = null;
+  #last: { html: string; outline: HtmlOutline } | null = null;
 
   /** Null when nothing in the body is specific to this message, so that it may be shared. */
   htmlFor(content: TrackedContent, links: LinkMaker): string | null {
     const { tenantId, messageId, html, headers, openTracking: opens, clickTracking: clicks } = content;
     if (html === null || html === '' || !(opens || clicks)) return null;
     const plan = { subject: { tenantId, messageId }, opens, clicks, headers, linksUrl: links.url, key: links.key };
-    const tracked = fillInOutline(html, this.#outlineOf(content.submissionId, html), plan);
+    const tracked = fillInOutline(html, this.#outlineOf(html), plan);
     return tracked === html ? null : tracked;
   }
 
   /** The same for a part of a written mail. Null: its tenant wants none of this. */
   trackerFor(
-    { tenantId, messageId, submissionId, openTracking: opens, clickTracking: clicks }: Omit<TrackedContent, 'html'>,
+    { tenantId, messageId, openTracking: opens, clickTracking: clicks }: Omit<TrackedContent, 'html'>,
     written: WrittenContent,
     links: LinkMaker,
   ): ((page: Page) => string) | null {
@@ -148,15 +148,15 @@ export class TrackedPages {
     const headers = (fieldsOf(written) ?? []).map(({ name, value }) => [name, value] as const);
     const plan = { subject: { tenantId, messageId }, opens, clicks, headers, linksUrl: links.url, key: links.key };
     return ({ html, shown, charset }) => {
-      const { links: found, pixelAt } = this.#outlineOf(submissionId, shown);
+      const { links: found, pixelAt } = this.#outlineOf(shown);
       // In other charsets, browsers write some URLs with other octets than we would.
       const followed = charset === 'utf8' ? found : found.filter(({ href }) => isAscii(Buffer.from(href)));
       return fillInOutline(html, { links: followed, pixelAt }, plan);
     };
   }
 
-  #outlineOf(submissionId: string, html: string): HtmlOutline {
-    if (this.#last?.submissionId !== submissionId) this.#last = { submissionId, outline: outlineHtml(html) };
+  #outlineOf(html: string): HtmlOutline {
+    if (this.#last?.html !== html) this.#last = { html, outline: outlineHtml(html) };
     return this.#last.outline;
   }
 }

@@ -8,7 +8,7 @@ import t from 'tap';
 import { Fault, Unavailable } from '../../../src/base/errors.ts';
 import { IdSource } from '../../../src/base/ids.ts';
 import { Vault } from '../../../src/base/vault.ts';
-import { messageSource, SharedBodies } from '../../../src/delivery/courier/compose-message.ts';
+import { messageSource, SharedBodies, TrackedPages } from '../../../src/delivery/courier/compose-message.ts';
 import type { Batch } from '../../../src/delivery/courier/messages.ts';
 import { createPrepare, type Prepared } from '../../../src/delivery/courier/prepare.ts';
 import { readReturnPath } from '../../../src/protocol/mail/addresses/return-path.ts';
@@ -406,6 +406,38 @@ t.test('tracked is what is shown, and links that all readers follow alike', asyn
   const text = (await wholeOf(prepared)).toString('latin1');
   t.match(text, `\r\n\r\n${link}\r\n`, 'a file is not');
   t.match(text, /\r\n<a href="https:\/\/links\.test\/c\/[\w-]+">Shop<\/a><a href="https:\/\/shop\.test\/\xe4">/);
+});
+
+t.test('a mail inside a mail is not tracked, also where it is read for a server without 8BITMIME', async (t) => {
+  const old = '<a href="https://old.test/">Old</a>';
+  const html = ['Content-Type: text/html', '', old];
+  const nested = ['Content-Type: multipart/mixed; boundary=c', '', '--c', ...html, '--c--'];
+  for (const inner of [html, nested]) {
+    const embedded = ['--b', 'Content-Type: message/rfc822', '', 'Subject: Old', ...inner, ''];
+    const body = Buffer.from([...embedded, ...page('')].join('\r\n'));
+    const facts = written([body], { text: ALTERNATIVE, eightBit: true });
+    const { prepared } = await prepareWritten([body], { written: facts, clickTracking: true });
+    for (const leaving of [prepared, await prepared.inSevenBits!()]) {
+      const mail = await wholeOf(leaving);
+      t.match(mail.toString(), embedded.join('\r\n'), 'as it was');
+      const { html } = await simpleParser(mail, { skipTextToHtml: true });
+      t.match(
+        html || '',
+        /<p>Grüße <a href="https:\/\/links\.test\/c\/[\w-]+">Shop<\/a><\/p><img /,
+        "the letter's own",
+      );
+    }
+  }
+});
+
+t.test('where links are is found for each HTML anew', async (t) => {
+  const pages = new TrackedPages();
+  const one = content({ clickTracking: true });
+  for (const text of ['a', 'longer']) {
+    const html = `<p>${text} <a href="https://shop.test/">Shop</a></p>`;
+    const tracked = pages.htmlFor({ ...one, html }, { url: 'https://links.test', key: tokenKey })!;
+    t.equal(tracked.replace(/https:\/\/links\.test\/c\/[\w-]+/, 'https://shop.test/'), html);
+  }
 });
 
 t.test('a mail with something signed or encrypted inside is tracked nowhere', async (t) => {

@@ -13,6 +13,7 @@ export interface Multipart {
   boundary: string;
   isDigest: boolean;
   isSealed: boolean;
+  isEmbedded: boolean;
 }
 
 export interface Leaf {
@@ -36,25 +37,28 @@ export interface Html {
   charset: string | null;
 }
 
-/** What the multipart around a part decides about it. */
+/** What is around a part decides about it. */
 export interface Around {
   /** Inside a signature or an encryption: every octet counts. */
   isSealed: boolean;
   isDigest: boolean;
+  /** Inside a mail that is a part: its HTML is not that of the mail. */
+  isEmbedded: boolean;
 }
 
-const NOTHING: Around = { isSealed: false, isDigest: false };
+export const NOTHING_AROUND: Around = { isSealed: false, isDigest: false, isEmbedded: false };
 const SEALED_TYPE = /^(?:multipart\/(?:signed|encrypted)|application\/(?:x-)?pkcs7-[\w-]+)$/;
 const ENCODINGS: readonly LeafEncoding[] = ['7bit', '8bit', 'binary', 'quoted-printable', 'base64'];
 /** RFC 2045 section 6.2: the content is what is written. */
 const IDENTITY: ReadonlySet<LeafEncoding> = new Set<LeafEncoding>(['7bit', '8bit', 'binary']);
 
-export function readEntity(fields: readonly WrittenField[], around: Around = NOTHING): Entity {
+export function readEntity(fields: readonly WrittenField[], around: Around = NOTHING_AROUND): Entity {
   const types = fields.filter(({ key }) => key === 'content-type');
   const encodings = fields.filter(({ key }) => key === 'content-transfer-encoding');
   const value = types[0]?.value ?? (around.isDigest ? 'message/rfc822' : 'text/plain');
   const read = readContentType(value);
   const { type } = read;
+  const { isEmbedded } = around;
   const isMultipart = type.startsWith('multipart/');
   const all = [type, ...types.slice(1).map((field) => readContentType(field.value).type)];
   const isSealed = around.isSealed || all.some((one) => SEALED_TYPE.test(one));
@@ -63,12 +67,12 @@ export function readEntity(fields: readonly WrittenField[], around: Around = NOT
   const isClear = isReadable && (encodings.length === 0 || (encoding !== null && IDENTITY.has(encoding)));
   const boundary = isMultipart && isClear ? boundaryIn(value) : null;
   if (boundary !== null && boundary === read.parameters.get('boundary')) {
-    return { kind: 'multipart', encoding, boundary, isDigest: type === 'multipart/digest', isSealed };
+    return { kind: 'multipart', encoding, boundary, isDigest: type === 'multipart/digest', isSealed, isEmbedded };
   }
   const isKnown = encodings.length === 0 || encoding !== null;
   // Embedded messages stay as they are (RFC 2046 section 5.2.1).
   const isOpen = !isSealed && !isMultipart && !type.startsWith('message/');
-  const isPage = type === 'text/html' && isReadable && isKnown && !isSealed && isShown(fields);
+  const isPage = type === 'text/html' && isReadable && isKnown && !isSealed && !isEmbedded && isShown(fields);
   return {
     kind: 'leaf',
     encoding,

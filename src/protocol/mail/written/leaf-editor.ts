@@ -4,7 +4,7 @@
 import { MAX_LINE_OCTETS } from '../header-field.ts';
 import { Base64Stream } from './base64-stream.ts';
 import { cutterFor } from './cut-lines.ts';
-import { type Entity, readEntity, unreadable } from './entity.ts';
+import { type Entity, NOTHING_AROUND, readEntity, unreadable } from './entity.ts';
 import { splitHeader } from './header-fields.ts';
 import { HeldBytes } from './held-bytes.ts';
 import type { HeldLeaf, Place } from './leaf-place.ts';
@@ -206,8 +206,8 @@ export class LeafEditor {
   }
 
   #entityOf(header: Buffer, isOfMail: boolean): Entity {
-    const { isSealed, isDigest } = this.#open.innermost ?? { isSealed: false, isDigest: false };
-    const around = { isSealed, isDigest: isDigest && !isOfMail };
+    const { isSealed, isDigest, isEmbedded } = this.#open.innermost ?? NOTHING_AROUND;
+    const around = { isSealed, isDigest: isDigest && !isOfMail, isEmbedded: isEmbedded || isOfMail };
     if (header.length === 0) return readEntity([], around);
     const split = splitHeader(Buffer.concat([header, CRLF]));
     return 'problem' in split ? unreadable(isSealed) : readEntity(split.fields, around);
