@@ -44,6 +44,13 @@ export function mailboxListField(field: string, list: readonly { name: string; a
   return foldField(field, values.join(', '));
 }
 
+/** A phrase, in quotes or not, before something in ASCII that stays as it is. */
+export function phraseField(field: string, phrase: string, rest: string): string {
+  const [, quoted] = /^"(.*)"$/s.exec(phrase) ?? [];
+  const text = withoutControls(quoted?.replace(/\\(.)/gs, '$1') ?? phrase);
+  return foldField(field, text === '' ? rest : `${encodePhrase(text, field.length + 2)} ${rest}`);
+}
+
 function mailboxValue(name: string, address: Address, column: number): string {
   const shown = headerForm(address);
   const clean = withoutControls(name);

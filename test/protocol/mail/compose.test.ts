@@ -185,6 +185,29 @@ t.test('custom headers', async (t) => {
   );
 });
 
+t.test('of addresses and identifiers only the words before them are encoded', async (t) => {
+  const one = ['Jürgen <j@example.com>', '=?UTF-8?Q?J=C3=BCrgen?= <j@example.com>'] as const;
+  const two = [
+    `"Doe, Jö" <d@example.com>, ${one[0]}`,
+    `=?UTF-8?Q?Doe=2C_J=C3=B6?= <d@example.com>, ${one[1]}`,
+  ] as const;
+  const cases: [name: string, given: string, sent: string][] = [
+    ...['Disposition-Notification-To', 'Return-Receipt-To', 'errors-to'].map((name) => [name, ...one] as const),
+    ...['Mail-Followup-To', 'Mail-Reply-To', 'Resent-To', 'Resent-From'].map((name) => [name, ...two] as const),
+    ['List-ID', 'Größe <n.example.com>', '=?utf-8?Q?Gr=C3=B6=C3=9Fe?= <n.example.com>'],
+    ['list-id', '"Größe, <\\"x\\">"<n.example.com> ', '=?utf-8?B?R3LDtsOfZSwgPCJ4Ij4=?= <n.example.com>'],
+    ['List-Id', 'Größe <1.2.3>', '=?utf-8?Q?Gr=C3=B6=C3=9Fe?= <1.2.3>'],
+    ['List-Id', 'Größe', '=?utf-8?Q?Gr=C3=B6=C3=9Fe?='],
+    ['List-Id', 'Liste <größe.example>', 'Liste <xn--gre-6ka8i.example>'],
+    ['List-Id', 'Größe\r\nBcc: x <n\n.example>', '=?utf-8?Q?Gr=C3=B6=C3=9Fe__Bcc=3A_x?= <n.example>'],
+  ].map(([name, given, sent]) => [name!, given!, sent!]);
+  for (const [name, given, sent] of cases) {
+    const { raw } = await composed(t, { headers: [[name, given]] });
+    const unfolded = raw.toString().replaceAll('\r\n ', ' ').split('\r\n');
+    t.ok(unfolded.includes(`${name}: ${sent}`), `${name}: ${unfolded.find((line) => line.startsWith(name))}`);
+  }
+});
+
 t.test('a word that no line can hold is encoded, should it ever get here', async (t) => {
   const { raw } = await composed(t, { headers: [['X-Word', 'x'.repeat(2000)]] });
   t.match(raw.toString(), /^X-Word: =\?utf-8\?Q\?x+\?=\r\n =\?/m);

@@ -3,12 +3,21 @@
 // input gives the same bytes, so that a retry sends the same message; and the body is the same for all recipients of a
 // submission.
 import { isAscii } from 'node:buffer';
+import { domainToASCII } from 'node:url';
 import MailComposer from 'nodemailer/lib/mail-composer/index.js';
 import MimeNode from 'nodemailer/lib/mime-node/index.js';
 import { Fault } from '../../../base/errors.ts';
 import { isUuid } from '../../../base/ids.ts';
 import { type Address, envelopeForm, isAsciiText, parseAddress } from '../addresses/address.ts';
-import { fitsLines, foldField, mailboxField, mailboxListField, textField, valueField } from '../header-field.ts';
+import {
+  fitsLines,
+  foldField,
+  mailboxField,
+  mailboxListField,
+  phraseField,
+  textField,
+  valueField,
+} from '../header-field.ts';
 import { rfc5322Date } from '../reports/report.ts';
 import { composeAttachedBody } from './attached-body.ts';
 import { type BodyInput, chooseComposer, composeLeanBody, type MimeBody, withCrlf } from './lean-body.ts';
@@ -103,15 +112,30 @@ function withoutOverridden({ headers, serviceHeaders }: ComposeInput): ComposeIn
   return headers.some(isUnsubscribe) ? serviceHeaders.filter((header) => !isUnsubscribe(header)) : serviceHeaders;
 }
 
-const ADDRESS_FIELDS = new Set(['reply-to', 'cc']);
+/** Lists of mailboxes: RFC 5322, RFC 8098, and what mail programs use besides. */
+const ADDRESS_FIELDS = new Set([
+  ...['cc', 'reply-to', 'resent-from', 'resent-sender', 'resent-to', 'resent-cc', 'resent-reply-to'],
+  ...['disposition-notification-to', 'return-receipt-to', 'errors-to', 'mail-followup-to', 'mail-reply-to'],
+]);
 
-/** Names in an address list must be encoded one by one, so that its addresses stay readable. */
 function customField(name: string, value: string): string {
-  if (ADDRESS_FIELDS.has(name.toLowerCase()) && !isAsciiText(value)) {
-    const list = MimeNode.encodeHeaderValue(name, value.toWellFormed());
-    if (list.includes('@') && fitsLines(list) && !/\p{Cc}/u.test(list)) return foldField(name, list);
-  }
-  return valueField(name, value);
+  const key = name.toLowerCase();
+  if (isAsciiText(value)) return valueField(name, value);
+  if (key === 'list-id') return listIdField(name, value) ?? valueField(name, value);
+  return (ADDRESS_FIELDS.has(key) ? addressField(name, value) : null) ?? valueField(name, value);
+}
+
+/** Names in an address list must be encoded one by one, so that its addresses stay readable. Null: it is no such list. */
+function addressField(name: string, value: string): string | null {
+  const list = MimeNode.encodeHeaderValue('Reply-To', value.toWellFormed());
+  return list.includes('@') && fitsLines(list) && !/\p{Cc}/u.test(list) ? foldField(name, list) : null;
+}
+
+/** RFC 2919 section 3: a phrase and the identifier, which looks like a domain. Null: it is not one. */
+function listIdField(name: string, value: string): string | null {
+  const [, phrase = '', id = ''] = /^(.*)<([^<>]*)>\s*$/s.exec(value) ?? [];
+  const identifier = /^[!-~]*$/.test(id) ? id : domainToASCII(id);
+  return identifier !== '' && fitsLines(identifier) ? phraseField(name, phrase.trim(), `<${identifier}>`) : null;
 }
 
 /** The part of a message that does not depend on its recipient. */
