@@ -72,7 +72,11 @@ export function createScheduling(kit: SchedulingKit): Scheduling {
       if (isRefusal(submission)) return submission;
       const sendAt = read ?? now;
       const moved = await store.queue.moveScheduled(tenantId, submissionId, { sendAt, expiresAt: sendAt + lifetimeMs });
-      if (moved === 0) return notScheduled(submission.messages.map(({ state }) => state));
+      if (moved === 0) {
+        // Its time may have come, or someone may have canceled it, since it was read.
+        const found = await find(by, submissionId);
+        return isRefusal(found) ? found : notScheduled(found.messages.map(({ state }) => state));
+      }
       mailLog.moved(log, { tenantId, submissionId }, { sendAt, messages: moved });
       onScheduled(sendAt);
       return { sendAt };
@@ -91,13 +95,14 @@ export function createScheduling(kit: SchedulingKit): Scheduling {
         .filter(({ id, state }) => isOpen(state) && !endedIds.has(id))
         .map(({ id }) => id);
       const begun = await endBegun(open, (message) => canceledUpdate(kit, message, BY_SENDER));
-      const canceled = [...ended, ...begun];
-      for (const message of canceled) mailLog.canceled(log, message, BY_SENDER);
-      // Called again after a lost answer, it says the same.
-      const before = submission.messages.filter(({ state }) => state === 'canceled');
-      const ids = new Set([...canceled, ...before].map(({ id }) => id));
-      const all = submission.messages.map(({ id }) => id);
-      return { canceled: all.filter((id) => ids.has(id)), tooLate: all.filter((id) => !ids.has(id)) };
+      for (const message of [...ended, ...begun]) mailLog.canceled(log, message, BY_SENDER);
+      // Called again after a lost answer, or beside another call, it says the same.
+      const found = await find(by, submissionId);
+      if (isRefusal(found)) return found;
+      const { canceled = [], tooLate = [] } = Object.groupBy(found.messages, ({ state }) =>
+        state === 'canceled' ? 'canceled' : 'tooLate',
+      );
+      return { canceled: canceled.map(({ id }) => id), tooLate: tooLate.map(({ id }) => id) };
     },
   };
 }

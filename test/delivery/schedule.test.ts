@@ -24,7 +24,7 @@ async function setStage(t: Test, options: SetUpOptions = {}) {
     clock.offset += ms;
     onScheduled(clock.now());
   };
-  return { clock, sink, harness, scheduling, by, submissionOf, leap };
+  return { clock, sink, harness, scheduling, kit, by, submissionOf, leap };
 }
 
 t.test('it is sent when its time comes, not before', async (t) => {
@@ -121,6 +121,42 @@ t.test('its sender cancels what waits, and hears what was too late', async (t) =
     refused: 'submission_not_found',
   });
   t.match(await scheduling.cancel({ ...by, boundDomain: 'other.test' }, submission), { refused: 'domain_not_allowed' });
+});
+
+t.test('two calls that cancel at once say the same, and a move beside them does not contradict itself', async (t) => {
+  const { clock, harness, scheduling, kit, by, submissionOf } = await setStage(t);
+  const { queue } = harness.store;
+  /** A call that another one's cancellation overtakes just before this verb of the store. */
+  const overtakenBefore = (verb: 'findWaitingOf' | 'endWaiting' | 'moveScheduled', submission: string) => {
+    let isOvertaken = false;
+    const overtake = async () => {
+      if (isOvertaken) return;
+      isOvertaken = true;
+      await scheduling.cancel(by, submission);
+    };
+    const slow = {
+      ...queue,
+      [verb]: async (...args: never[]) => {
+        await overtake();
+        return (queue[verb] as (...args: never[]) => unknown)(...args);
+      },
+    };
+    return createScheduling({ ...kit, store: { ...harness.store, queue: slow } });
+  };
+  const sendLater = async () => {
+    const ids = await harness.send(['ann@rcpt.test', 'bob@rcpt.test'], { sendAt: clock.now() + HOUR_MS });
+    return { ids, submission: await submissionOf(ids[0]!) };
+  };
+  for (const verb of ['findWaitingOf', 'endWaiting'] as const) {
+    const { ids, submission } = await sendLater();
+    t.same(await overtakenBefore(verb, submission).cancel(by, submission), { canceled: ids, tooLate: [] }, verb);
+  }
+  const { submission } = await sendLater();
+  const later = new Date(clock.now() + DAY_MS).toISOString();
+  t.match(await overtakenBefore('moveScheduled', submission).move(by, submission, later), {
+    refused: 'not_scheduled',
+    message: /its messages are canceled\.$/,
+  });
 });
 
 t.test('a store that fails for a moment delays it, and no more', async (t) => {
