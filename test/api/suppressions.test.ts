@@ -101,6 +101,24 @@ t.test('pages, alone and with a filter', async (t) => {
   t.same((await list(key, '?address=b1%40example.org&after=b1%40example.org')).body.suppressions, []);
 });
 
+t.test('a plus that was not encoded is refused, and told how to write', async (t) => {
+  const { key } = await api.addTenant();
+  // In lower case it has three octets for each letter, and with them more than the 64 that may be added.
+  const grown = `${'\u023a'.repeat(32)}@example.org`;
+  const listed = ['jo+1@example.org', 'jo+2@example.org', '"jo x"@example.org', grown];
+  for (const address of listed) t.equal((await add(key, { address })).status, 201);
+  let query = '?limit=1';
+  for (let seen = 1; seen <= listed.length; seen++) {
+    const { next } = (await list(key, query)).body;
+    t.equal(next === null, seen === listed.length);
+    query = `?limit=1&after=${encodeURIComponent(next)}`;
+  }
+  refusedAs(t, await list(key, '?after=jo+1@example.org'), /^after: must be the `next` of an earlier page. .*%2B/);
+  refusedAs(t, await list(key, '?after=jo'), /^after: must be the `next` of an earlier page.$/);
+  refusedAs(t, await list(key, '?address=jo+1@example.org'), /^address: .*only allowed inside quotes. .*%2B/);
+  refusedAs(t, await remove(key, 'jo 1@example.org'), /^address: .*only allowed inside quotes.$/);
+});
+
 t.test('an entry that is removed while it is added again', async (t) => {
   const { id, key } = await api.addTenant();
   await add(key, { address: 'jo@example.org', reason: 'complaint' });

@@ -13,7 +13,7 @@ import {
 import { ok } from '../answer.ts';
 import { loadBodyShape } from '../body-shape.ts';
 import type { Endpoint } from '../endpoint.ts';
-import { invalid, readChoice, readLimit, refuseUnknown } from '../query.ts';
+import { invalid, plusAdvice, readChoice, readLimit, refuseUnknown } from '../query.ts';
 import { type SuppressionImportParts, suppressionImportEndpoint } from './suppression-import.ts';
 
 const DEFAULT_LIMIT = 100;
@@ -95,10 +95,20 @@ export function suppressionEndpoints(parts: SuppressionParts): Endpoint[] {
 }
 
 /** As it stands on the list. */
-function readAddress(text: string): string | Refusal {
+function readAddress(text: string, advice = ''): string | Refusal {
   const parsed = parseAddress(text.trim());
   if (parsed.ok) return suppressionKey(parsed.address);
-  return invalid('address', `${parsed.reason[0]!.toLowerCase()}${parsed.reason.slice(1)}`);
+  return invalid('address', `${parsed.reason[0]!.toLowerCase()}${parsed.reason.slice(1)}${advice}`);
+}
+
+/** An address as it stands on the list: in lower case it can be longer than an address may be. */
+const LISTED = /^(?:".+"|[^ ]+)@[^ ]+$/;
+
+/** Null when the parameter is absent. */
+function readAfter(query: URLSearchParams): string | null | Refusal {
+  const after = query.get('after') || null;
+  if (after === null || LISTED.test(after)) return after;
+  return invalid('after', `must be the \`next\` of an earlier page.${plusAdvice(after)}`);
 }
 
 interface Search {
@@ -112,13 +122,16 @@ interface Search {
 function readSearch(query: URLSearchParams): Search | Refusal {
   const unknown = refuseUnknown(query, ['address', 'reason', 'after', 'limit']);
   if (unknown) return unknown;
-  const address = query.get('address') ? readAddress(query.get('address')!) : null;
+  const given = query.get('address') || null;
+  const address = given === null ? null : readAddress(given, plusAdvice(given));
   if (isRefusal(address)) return address;
   const reason = readChoice(query, 'reason', SUPPRESSION_REASONS);
   if (isRefusal(reason)) return reason;
   const limit = readLimit(query, { max: MAX_LIMIT, byDefault: DEFAULT_LIMIT });
   if (isRefusal(limit)) return limit;
-  return { address, prefix: '', reason, after: query.get('after') || null, limit };
+  const after = readAfter(query);
+  if (isRefusal(after)) return after;
+  return { address, prefix: '', reason, after, limit };
 }
 
 function page({ entries, next }: FoundSuppressions) {
