@@ -132,7 +132,7 @@ function typesInWords(types: string | string[]): string {
     .join(' or ');
 }
 
-function kindInWords(value: unknown): string {
+export function kindInWords(value: unknown): string {
   if (value === null) return 'null';
   return withArticle(Array.isArray(value) ? 'array' : typeof value);
 }

@@ -42,7 +42,7 @@ t.test('one fault refuses all, as a single call would, with its index', async (t
     [[mail({ subject: 7 })], { status: 400, body: { message: /^subject: /, index: 0 } }],
     [[mail(), mail(), mail({ sbject: 'x' })], { status: 400, body: { message: /^sbject: unknown field/, index: 2 } }],
     [[mail(), mail({ from: 'a@nobody.test' })], { status: 422, body: { error: 'domain_not_verified', index: 1 } }],
-    [[mail(), 7], { status: 400, body: { message: 'emails[1]: must be an object, not a number.' } }],
+    [[mail(), 7], { status: 400, body: { message: 'emails[1]: must be an object, not a number.', index: 1 } }],
     [[], { status: 400, body: { message: 'emails: must have at least one entry.' } }],
     [many(101), { status: 400, body: { message: 'emails: must have at most 100 entries, not 101.' } }],
   ];
@@ -68,6 +68,23 @@ t.test('what is good is accepted where faults are skipped', async (t) => {
     { error: 'all_recipients_suppressed' },
     { error: 'domain_not_verified' },
   ]);
+});
+
+t.test('what is not even an object is refused by itself, in small and large bodies', async (t) => {
+  for (const text of ['Hi', 'x'.repeat(100_000)]) {
+    const emails = [mail({ text }), null, 'oops', [mail()], true];
+    const { status, body } = await post({ emails, on_error: 'skip' });
+    t.equal(status, 202);
+    t.match(body.results, [
+      { message_ids: [String] },
+      ...['null', 'a string', 'an array', 'a boolean'].map((kind, at) => ({
+        ...{ error: 'validation_failed', message: `emails[${at + 1}]: must be an object, not ${kind}.` },
+      })),
+    ]);
+    t.match(await post({ emails: [mail({ text }), null] }), { status: 400, body: { index: 1 } });
+    const tooMany = await post({ emails: [mail({ text }), ...Array(100).fill(null)], on_error: 'skip' });
+    t.match(tooMany, { status: 400, body: { message: 'emails: must have at most 100 entries, not 101.' } });
+  }
 });
 
 t.test('a hundred emails and a thousand recipients are the limits', async (t) => {

@@ -4,6 +4,7 @@ import { isRefusal, type Refusal } from '../../base/refusals.ts';
 import { JsonText } from '../../base/text/json-text.ts';
 import type { AttachmentBody } from '../../submission/attachments.ts';
 import type { SendBody } from '../../submission/send-request.ts';
+import { checkEach } from '../batch-shape.ts';
 import { type BodyShape, loadBodyShape, MAX_VALUES_OF_BATCH } from '../body-shape.ts';
 import type { BodyForm, JsonObject } from '../json-body.ts';
 import { invalid } from '../query.ts';
@@ -61,11 +62,8 @@ export function loadResendEmail(): BodyShape<TranslatedEmail> {
 }
 
 export function loadResendBatch(email = loadResendEmail()): BodyShape<TranslatedBatch> {
-  const shape = loadBodyShape<{ emails: JsonObject[] }>('resend-batch', 'resend');
-  const translating = (given: JsonObject) => {
-    const batch = shape(given);
-    return isRefusal(batch) ? batch : { emails: batch.emails.map((one) => email(one)) };
-  };
+  const shape = loadBodyShape<{ emails: object[] }>('resend-batch', 'resend');
+  const translating = (given: JsonObject) => checkEach(given, shape, email);
   return Object.assign(translating, { schemaName: shape.schemaName, form: FORM_OF_BATCH });
 }
 

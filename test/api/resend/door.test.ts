@@ -284,13 +284,14 @@ t.test('a batch', async (t) => {
   t.equal(await waiting(), before);
 
   const permissive = { 'x-batch-validation': 'permissive' };
-  const some = await post('/emails/batch', [bad, MAIL, { ...MAIL, from: 'a@other.test' }], permissive);
+  const some = await post('/emails/batch', [bad, MAIL, { ...MAIL, from: 'a@other.test' }, null], permissive);
   t.equal(some.status, 200);
   t.match(some.body, {
     data: [{ id: String }],
     errors: [
       { index: 0, message: /^attachments\[0\]\.path: / },
       { index: 2, message: /^from: other\.test/ },
+      { index: 3, message: /must be an object, not null\.$/ },
     ],
   });
   t.match(await post('/emails/batch', [MAIL], permissive), { body: { data: [{ id: String }], errors: [] } });
