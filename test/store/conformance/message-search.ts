@@ -89,6 +89,24 @@ export const messageSearchCases = {
     t.strictSame(await found({ idPart: digits(bench.id()) }), []);
   },
 
+  'letters beyond ASCII are found as they are written': async (t: Test, bench: Bench) => {
+    const { tenant, domain } = await bench.sender('acme.test');
+    const from = { address: 'Ümit@acme.test', name: null };
+    await bench.accept(domain, ['a@x.test'], { subject: 'Überweisung an ÄRZTE', from });
+    await bench.accept(domain, ['Ünder@x.test'], { subject: 'Приказ' });
+    const found = (search: Partial<MessageSearch>) => recipients(bench, tenant.id, search);
+    for (const textPart of ['Überweisung', 'ÜBERweisung AN Ärz', 'n ÄRZTE']) {
+      t.strictSame(await found({ textPart }), ['a@x.test'], textPart);
+    }
+    for (const textPart of ['Приказ', 'Ünder', 'ÜNDER@x'])
+      t.strictSame(await found({ textPart }), ['Ünder@x.test'], textPart);
+    t.strictSame(await found({ textPart: 'überweisung' }), [], 'case is ignored in ASCII alone');
+    const under = (recipient: string) => found({ recipient, recipientDomain: 'x.test' });
+    t.strictSame(await under('Ünder@x.test'), ['Ünder@x.test']);
+    t.strictSame(await under('ÜNDER@X.test'), ['Ünder@x.test']);
+    t.strictSame(await found({ sender: 'ÜMIT@acme.test', senderDomain: 'acme.test' }), ['a@x.test']);
+  },
+
   'by tag, and by the exact sender': async (t: Test, bench: Bench) => {
     const { tenant, domain } = await bench.sender('acme.test');
     const other = await bench.sender('other.test');

@@ -163,8 +163,8 @@ function* conditionsOf(db: Queries, tenantId: string, search: MessageSearch): St
   }
   if (sender !== undefined) add(...mailboxIs('s.from_address', sender));
   if (search.textPart !== undefined) {
-    const text = search.textPart;
-    add('(instr(lower(s.subject), lower(+?)) > 0 OR instr(lower(m.recipient), lower(+?)) > 0)', text, text);
+    const text = lowered(search.textPart);
+    add('(instr(lower(s.subject), +?) > 0 OR instr(lower(m.recipient), +?) > 0)', text, text);
   }
   if (search.idPart !== undefined) {
     const part = search.idPart.toUpperCase();
@@ -177,8 +177,13 @@ function* conditionsOf(db: Queries, tenantId: string, search: MessageSearch): St
 
 /** The domain, which has several spellings, is compared by the condition that comes with it. */
 function mailboxIs(column: string, address: string): [condition: string, ...values: string[]] {
-  const starts = startsOfMailbox(address);
-  return [`(${starts.map(() => `instr(lower(${column}), lower(+?)) = 1`).join(' OR ')})`, ...starts];
+  const starts = startsOfMailbox(address).map(lowered);
+  return [`(${starts.map(() => `instr(lower(${column}), +?) = 1`).join(' OR ')})`, ...starts];
+}
+
+/** As `lower` of a column, which knows only ASCII; PostgreSQL's `lower` of a parameter follows the database's collation. */
+function lowered(text: string): string {
+  return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 }
 
 /** Names of tags are letters, digits, "_" and "-". */
