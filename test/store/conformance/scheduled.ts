@@ -5,7 +5,7 @@ import type { Domain } from '../../../src/store/domains.ts';
 import type { ContentResult } from '../../../src/store/submissions.ts';
 import { type Bench, LIFETIME_MS, T0 } from './harness.ts';
 
-const LATER = T0 + HOUR_MS;
+export const LATER = T0 + HOUR_MS;
 
 interface Scheduled {
   submissionId: string;

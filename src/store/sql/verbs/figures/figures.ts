@@ -5,7 +5,6 @@ import { HOUR_MS } from '../../../../base/clock.ts';
 import {
   type ChartFigureStore,
   type ChartPoint,
-  FIGURE_NAMES,
   type FigureName,
   type FigureSum,
   type Figures,
@@ -67,9 +66,10 @@ export function countAccepted(db: Transaction, { tenantId, acceptedAt }: NewSubm
 
 function* addTally(db: Transaction, { from, to, sums, tags, service }: Tally): Steps<boolean> {
   if ((yield* eventsCountedTo(db)) !== from || (yield* submissionsCountedTo(db)) !== tags.from) return false;
-  for (const { tenantId, hour, provider, figures } of yield* capProviders(db, sums)) {
-    yield* db.sql(ADD).run(toId(tenantId), hour, provider, ...figureValues(figures));
-  }
+  const add = db.sql(ADD);
+  yield* db.forAll(yield* capProviders(db, sums), ({ tenantId, hour, provider, figures }) =>
+    add.run(toId(tenantId), hour, provider, ...figureValues(figures)),
+  );
   yield* addTagSums(db, tags.sums);
   yield* addServiceSums(db, service);
   if (to !== from) yield* setEventsCountedTo(db, to);
@@ -79,17 +79,19 @@ function* addTally(db: Transaction, { from, to, sums, tags, service }: Tally): S
 
 /** A provider keeps its own sum while its tenant's hour has room for one. The others share one sum. */
 function* capProviders(db: Transaction, sums: readonly FigureSum[]): Steps<FigureSum[]> {
-  const hours = new Map<string, Map<string, FigureSum | null>>();
-  for (const { tenantId, hour, provider, figures } of sums) {
-    const key = `${tenantId} ${hour}`;
-    const known = hours.get(key) ?? (yield* knownProviders(db, tenantId, hour));
-    hours.set(key, known);
-    const name = nameWithin(known, provider.slice(0, MAX_PROVIDER_CHARS));
-    const sum = known.get(name) ?? { tenantId, hour, provider: name, figures: noFigures() };
-    known.set(name, sum);
-    for (const figure of FIGURE_NAMES) sum.figures[figure] += figures[figure];
-  }
-  return [...hours.values()].flatMap((known) => [...known.values()].filter((sum) => sum !== null));
+  const byHour = Map.groupBy(sums, ({ tenantId, hour }) => `${tenantId} ${hour}`);
+  const capped = yield* db.forAll([...byHour.values()], function* (ofHour) {
+    const { tenantId, hour } = ofHour[0]!;
+    const known: Map<string, FigureSum | null> = yield* knownProviders(db, tenantId, hour);
+    for (const { provider, figures } of ofHour) {
+      const name = nameWithin(known, provider.slice(0, MAX_PROVIDER_CHARS));
+      const sum = known.get(name) ?? { tenantId, hour, provider: name, figures: noFigures() };
+      known.set(name, sum);
+      addFigures(sum.figures, figures);
+    }
+    return [...known.values()].filter((sum) => sum !== null);
+  });
+  return capped.flat();
 }
 
 /** The two collective names are always included, so that they don't count towards the limit. */
@@ -107,7 +109,7 @@ function* forgetFigures(db: Transaction, beforeHour: number, limit: number): Ste
   const old = db.sql('SELECT tenant_id, hour, provider FROM chart_figures WHERE hour < +? LIMIT +?');
   const forget = db.sql('DELETE FROM chart_figures WHERE tenant_id = +? AND hour = +? AND provider = +?');
   const rows = (yield* old.all(beforeHour, limit)) as Row[];
-  for (const { tenant_id, hour, provider } of rows) yield* forget.run(tenant_id, hour, provider);
+  yield* db.forAll(rows, ({ tenant_id, hour, provider }) => forget.run(tenant_id, hour, provider));
   return rows.length;
 }
 

@@ -54,20 +54,24 @@ const ADD = `
 
 /** The largest first, so that the rooms of an hour go to receivers of much mail. */
 export function* addServiceSums(db: Transaction, sums: readonly ServiceSum[]): Steps<void> {
-  const rooms = new Map<string, Set<string>>();
-  const fitting = new ServiceSums();
-  for (const sum of sums.toSorted((one, other) => sizeOf(other) - sizeOf(one))) {
-    const key = `${sum.hour} ${sum.source}`;
-    const known = rooms.get(key) ?? (yield* knownProviders(db, sum));
-    rooms.set(key, known);
-    const hasRoom = known.has(sum.provider) || known.size < SERVICE_PROVIDERS_PER_HOUR + 2;
-    const provider = hasRoom ? sum.provider : OTHER_PROVIDERS;
-    known.add(provider);
-    fitting.add({ hour: sum.hour, source: sum.source, provider }, sum.figures);
-  }
-  for (const { hour, source, provider, figures } of fitting.list) {
-    yield* db.sql(ADD).run(hour, source, provider, ...figureValues(figures));
-  }
+  const bySource = Map.groupBy(
+    sums.toSorted((one, other) => sizeOf(other) - sizeOf(one)),
+    ({ hour, source }) => `${hour} ${source}`,
+  );
+  yield* db.forAll([...bySource.values()], function* (ofSource) {
+    const fitting = new ServiceSums();
+    const known = yield* knownProviders(db, ofSource[0]!);
+    for (const { hour, source, provider, figures } of ofSource) {
+      const hasRoom = known.has(provider) || known.size < SERVICE_PROVIDERS_PER_HOUR + 2;
+      const name = hasRoom ? provider : OTHER_PROVIDERS;
+      known.add(name);
+      fitting.add({ hour, source, provider: name }, figures);
+    }
+    const add = db.sql(ADD);
+    yield* db.forAll(fitting.list, ({ hour, source, provider, figures }) =>
+      add.run(hour, source, provider, ...figureValues(figures)),
+    );
+  });
 }
 
 function sizeOf({ figures }: ServiceSum): number {

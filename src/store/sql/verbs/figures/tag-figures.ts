@@ -7,6 +7,7 @@ import {
   type FigureName,
   type Figures,
   type HourSpan,
+  noFigures,
   TAGS_PER_DAY,
   TAGS_PER_NAME,
   type TagChart,
@@ -21,7 +22,7 @@ import type { Transaction, Work } from '../../transaction.ts';
 import { fromId, type Row, toId } from '../../values.ts';
 import { labelsFromText } from '../message/letters.ts';
 import { OF_SUBMISSION } from '../message/submission-messages.ts';
-import { COLUMN_LIST, figuresFromRow, figureValues, SUM_LIST } from './figure-columns.ts';
+import { addFigures, COLUMN_LIST, figuresFromRow, figureValues, SUM_LIST } from './figure-columns.ts';
 
 const DAY_HOURS = 24;
 
@@ -173,18 +174,32 @@ const ADD = `
 
 /** What the slice had no room for is not among them. */
 export function* addTagSums(db: Transaction, sums: readonly TagSum[]): Steps<void> {
+  const add = db.sql(ADD);
+  const addAll = (stepHours: number, all: readonly TagSum[]) =>
+    db.forAll(all, ({ tenantId, hour, tag, figures }) =>
+      add.run(toId(tenantId), stepHours, hour, tag, ...figureValues(figures)),
+    );
+  yield* addAll(1, sums);
+  yield* addAll(DAY_HOURS, sumsOfDays(sums));
+}
+
+function sumsOfDays(sums: readonly TagSum[]): TagSum[] {
+  const days = new Map<string, TagSum & { figures: Figures }>();
   for (const { tenantId, hour, tag, figures } of sums) {
-    const tenant = toId(tenantId);
-    yield* db.sql(ADD).run(tenant, 1, hour, tag, ...figureValues(figures));
-    yield* db.sql(ADD).run(tenant, DAY_HOURS, dayOf(hour), tag, ...figureValues(figures));
+    const day = dayOf(hour);
+    const key = `${tenantId} ${day} ${tag}`;
+    const sum = days.get(key) ?? { tenantId, hour: day, tag, figures: noFigures() };
+    days.set(key, sum);
+    addFigures(sum.figures, figures);
   }
+  return [...days.values()];
 }
 
 function* forget(db: Transaction, of: { stepHours: number; before: number; limit: number }): Steps<number> {
   const old = db.sql('SELECT tenant_id, hour, tag FROM tag_figures WHERE step_hours = +? AND hour < +? LIMIT +?');
   const gone = db.sql('DELETE FROM tag_figures WHERE tenant_id = +? AND step_hours = +? AND hour = +? AND tag = +?');
   const rows = (yield* old.all(of.stepHours, of.before, of.limit)) as Row[];
-  for (const { tenant_id, hour, tag } of rows) yield* gone.run(tenant_id, of.stepHours, hour, tag);
+  yield* db.forAll(rows, ({ tenant_id, hour, tag }) => gone.run(tenant_id, of.stepHours, hour, tag));
   return rows.length;
 }
 

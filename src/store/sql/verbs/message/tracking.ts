@@ -22,7 +22,7 @@ export function trackingVerbs(db: Transaction): Work<TrackingStore> {
   return {
     findTracked: (tenantId, messageId) => findTracked(db, tenantId, messageId),
     *recordHits(messages, timing) {
-      for (const hits of messages) yield* recordHits(db, hits, timing);
+      yield* db.forAll(messages, (hits) => recordHits(db, hits, timing));
     },
   };
 }
@@ -60,10 +60,13 @@ function* recordHits(db: Transaction, { tenantId, messageId, links }: MessageHit
   const message = yield* findTracked(db, tenantId, messageId);
   // Retention has erased it: its links still work, but there is nothing to count for.
   if (message === null) return;
-  for (const update of decideHits(message, links, timing)) yield* recordHit(db, message, update);
+  const updates = decideHits(message, links, timing);
+  yield* db.forAll(updates, (update) => countHits(db, message, update));
+  const events = updates.flatMap(({ event }) => event ?? []);
+  yield* db.forAll(events, (event) => insertEvent(db, { tenantId, messageId }, event));
 }
 
-function* recordHit(db: Transaction, { id, tenantId }: TrackedMessage, update: HitUpdate): Steps<void> {
+function* countHits(db: Transaction, { id, tenantId }: TrackedMessage, update: HitUpdate): Steps<void> {
   const { link, hits, firstAt, lastAt, event } = update;
   const count = db.sql(
     `INSERT INTO link_hits (message_id, link, tenant_id, hits, events, first_at, last_at, last_event_at)
@@ -74,7 +77,6 @@ function* recordHit(db: Transaction, { id, tenantId }: TrackedMessage, update: H
   );
   const [events, eventAt] = event === null ? [0, null] : [1, event.at];
   yield* count.run(toId(id), toColumn(link), toId(tenantId), hits, events, firstAt, lastAt, eventAt);
-  if (event) yield* insertEvent(db, { tenantId, messageId: id }, event);
 }
 
 function hitsFromRow(row: Row): LinkHits {

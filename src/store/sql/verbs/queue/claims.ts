@@ -113,26 +113,40 @@ function* dueMessages(
 }
 
 function* claimFrom(db: Transaction, { lane, limit, terms }: ClaimRequest, from: ClaimSource): Steps<ClaimedMessage[]> {
-  const bind = db.sql('UPDATE messages SET source_address = +? WHERE id = +?');
-  const putOff = db.sql('UPDATE messages SET due_at = +?, last_reason = +?, put_off = 1 WHERE id = +?');
-  const whole = db.sql(`SELECT ${MESSAGE_COLUMNS} WHERE m.id = +?`);
   const ledger = yield* openLedger(db, from.facts.mxGroup, dayOf(terms.now));
-  const claimed: ClaimedMessage[] = [];
   const scanned = Math.max(limit * SCANNED_PER_CLAIM, MIN_SCANNED);
   const due = yield* dueMessages(db, { lane, now: terms.now, dueFrom: terms.dueFrom, limit: scanned });
-  for (const { id, sourceAddress } of due) {
-    if (claimed.length === limit) break;
-    const choice = chooseSource({ id, sourceAddress }, ledger.usages, from.facts, terms.now);
-    if (choice.decision === 'wait') yield* putOff.run(Math.max(choice.until, terms.now + 1), choice.reason, toId(id));
-    else if (choice.address === from.address) {
-      if (sourceAddress !== choice.address) yield* bind.run(choice.address, toId(id));
-      if (choice.counted) ledger.count(choice.address);
-      const message = waitingFromRow((yield* whole.get(toId(id))) as Row);
-      claimed.push(yield* markSending(db, message, { terms, sourceAddress: choice.address }));
-    }
-  }
+  const { later, ours } = divide(due, { ledger, from, now: terms.now, limit });
+  const putOff = db.sql('UPDATE messages SET due_at = +?, last_reason = +?, put_off = 1 WHERE id = +?');
+  yield* db.forAll(later, ({ id, until, reason }) => putOff.run(Math.max(until, terms.now + 1), reason, toId(id)));
+  const bind = db.sql('UPDATE messages SET source_address = +? WHERE id = +?');
+  const whole = db.sql(`SELECT ${MESSAGE_COLUMNS} WHERE m.id = +?`);
+  const claimed = yield* db.forAll(ours, function* ({ id, sourceAddress }) {
+    if (sourceAddress !== from.address) yield* bind.run(from.address, toId(id));
+    const message = waitingFromRow((yield* whole.get(toId(id))) as Row);
+    return yield* markSending(db, message, { terms, sourceAddress: from.address });
+  });
   yield* ledger.write();
   return claimed;
+}
+
+/** Which must wait, and which may go from the session's address: the ledger counts each before the next one is decided. */
+function divide(
+  due: readonly DueMessage[],
+  { ledger, from, now, limit }: { ledger: UsageLedger; from: ClaimSource; now: number; limit: number },
+): { later: { id: string; until: number; reason: string }[]; ours: DueMessage[] } {
+  const later: { id: string; until: number; reason: string }[] = [];
+  const ours: DueMessage[] = [];
+  for (const message of due) {
+    if (ours.length === limit) break;
+    const choice = chooseSource(message, ledger.usages, from.facts, now);
+    if (choice.decision === 'wait') later.push({ id: message.id, until: choice.until, reason: choice.reason });
+    else if (choice.address === from.address) {
+      if (choice.counted) ledger.count(choice.address);
+      ours.push(message);
+    }
+  }
+  return { later, ours };
 }
 
 function* openLedger(db: Transaction, mxGroup: string, day: number): Steps<UsageLedger> {

@@ -96,7 +96,7 @@ function* release(
   return ended;
 }
 
-export function* laneOf(db: Transaction, messageId: string): Steps<LaneNotice[]> {
+function* laneOf(db: Transaction, messageId: string): Steps<LaneNotice[]> {
   const row = (yield* db
     .sql(
       `SELECT l.id, l.slot, l.tenant_id, l.domain, m.due_at FROM messages m JOIN lanes l ON l.id = m.lane WHERE m.id = +?`,

@@ -7,7 +7,7 @@ import type { Transaction, Work } from '../../transaction.ts';
 import { type Row, toId } from '../../values.ts';
 import { OF_SUBMISSION } from '../message/submission-messages.ts';
 import { reasonAgainst } from '../submission/submissions.ts';
-import { laneOf, MESSAGE_COLUMNS, waitingFromRow } from './queue.ts';
+import { laneFromRow, MESSAGE_COLUMNS, waitingFromRow } from './queue.ts';
 
 export function scheduleVerbs(db: Transaction): Work<ScheduleStore> {
   return {
@@ -36,24 +36,33 @@ function* queueScheduled(
   due: DueScheduled[],
   now: number,
 ): Steps<{ lanes: LaneNotice[]; suppressed: SuppressedLater[] }> {
-  // Someone may have moved or canceled it since it was found.
-  const isDue = db.sql(
-    `SELECT 1 FROM messages WHERE id = +? AND tenant_id = +? AND state = 'scheduled' AND due_at <= +?`,
-  );
-  const queue = db.sql(`UPDATE messages SET state = 'queued' WHERE id = +?`);
   const lanes: LaneNotice[] = [];
   const suppressed: SuppressedLater[] = [];
-  for (const { id, tenantId, suppressionKey, staysUsable = false } of due) {
-    if ((yield* isDue.get(toId(id), toId(tenantId), now)) === undefined) continue;
-    const reason = yield* reasonAgainst(db, { tenantId, at: now }, { suppressionKey, staysUsable });
-    if (reason) {
-      suppressed.push({ id, reason });
-      continue;
-    }
-    yield* queue.run(toId(id));
-    lanes.push(...(yield* laneOf(db, id)));
+  for (const outcome of yield* db.forAll(due, (message) => queueIfDue(db, message, now))) {
+    if (outcome === null) continue;
+    if ('reason' in outcome) suppressed.push(outcome);
+    else lanes.push(...outcome.lanes);
   }
   return { lanes, suppressed };
+}
+
+/** Null: someone has moved or canceled it since it was found. */
+function* queueIfDue(
+  db: Transaction,
+  { id, tenantId, suppressionKey, staysUsable = false }: DueScheduled,
+  now: number,
+): Steps<{ lanes: LaneNotice[] } | SuppressedLater | null> {
+  // An outer join: its lane may be lost.
+  const find = db.sql(
+    `SELECT l.id, l.slot, l.tenant_id, l.domain, m.due_at FROM messages m LEFT JOIN lanes l ON l.id = m.lane
+     WHERE m.id = +? AND m.tenant_id = +? AND m.state = 'scheduled' AND m.due_at <= +?`,
+  );
+  const found = (yield* find.get(toId(id), toId(tenantId), now)) as Row | undefined;
+  if (!found) return null;
+  const reason = yield* reasonAgainst(db, { tenantId, at: now }, { suppressionKey, staysUsable });
+  if (reason) return { id, reason };
+  yield* db.sql(`UPDATE messages SET state = 'queued' WHERE id = +?`).run(toId(id));
+  return { lanes: found.id === null ? [] : [laneFromRow(found)] };
 }
 
 function* moveScheduled(
