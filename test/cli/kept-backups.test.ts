@@ -60,6 +60,15 @@ t.test('database and configuration, and the last N of them', async (t) => {
   t.match(await runHere('backup', 'a.db', '--keep', '3'), { code: 2, stderr: /--keep needs --to/ });
 });
 
+t.test('one just made stays, also when the clock was set back since the others', async (t) => {
+  const { json, dir } = await prepare(t);
+  const later = ['postrider-99980101T000000Z.db', 'postrider-99990101T000000Z.db'];
+  for (const name of later) fs.writeFileSync(path.join(dir, name), name);
+  const { file, deleted } = (await json('backup', '--to', dir, '--keep', '2')) as { file: string; deleted: string[] };
+  t.same(deleted, [path.join(dir, later[0]!)]);
+  t.ok(fs.existsSync(file));
+});
+
 t.test('a configuration with the master key is not copied', async (t) => {
   const { json, dir, configFile } = await prepare(t);
   fs.appendFileSync(configFile, `[secrets]\nmaster_key = "${Buffer.alloc(32, 7).toString('base64')}"\n`);

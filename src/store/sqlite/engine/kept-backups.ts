@@ -14,6 +14,8 @@ const PARTS = ['', '-journal', '-wal', '-shm'].map((suffix) => PART + suffix);
 /** A copy in progress is written all the time. */
 const LEFT_AFTER_MS = HOUR_MS;
 
+const TIME_IN_NAME = /\d{8}T\d{6}Z/;
+
 /** Such as 20261126T044800Z: sorts by time, and is a name on every file system. */
 export function timeInName(at: number): string {
   return new Date(at).toISOString().replace(/[-:]|\.\d+/g, '');
@@ -63,10 +65,16 @@ export function removeLeftParts(folder: string, names: RegExp, now: number): voi
   }
 }
 
-/** Deletes the oldest files with such names, but for the last `keep`; returns which. Names sort by time. */
-export function deleteOldest(folder: string, names: RegExp, keep: number): string[] {
+/**
+ * Deletes the oldest files with such names, by the time in them, but for the last `keep`; returns which. What begins with
+ * `made` was just made.
+ */
+export function deleteOldest(folder: string, names: RegExp, { keep, made }: { keep: number; made: string }): string[] {
   const found = fs.readdirSync(folder).filter((name) => names.test(name));
-  const old = found.sort().slice(0, Math.max(0, found.length - keep));
+  // It is the last, also when the clock was set back since the others.
+  const order = (name: string) => (name.startsWith(made) ? '~' : TIME_IN_NAME.exec(name)![0]);
+  found.sort((one, other) => (order(one) < order(other) ? -1 : 1));
+  const old = found.slice(0, Math.max(0, found.length - keep));
   for (const name of old) fs.rmSync(path.join(folder, name), { force: true });
   return old.map((name) => path.join(folder, name));
 }

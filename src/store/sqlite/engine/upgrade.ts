@@ -122,7 +122,7 @@ export async function backUpBeforeMigration(
     const isEarlier = COPIES.test(name) && name.startsWith(ofSchema) && name !== copy;
     if (isEarlier) fs.rmSync(path.join(folder, name), { force: true });
   }
-  deleteOldest(folder, COPIES, keep);
+  deleteOldest(folder, COPIES, { keep, made: copy });
   return { file: path.join(folder, copy), from, to };
 }
 
