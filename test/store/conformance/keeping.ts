@@ -83,6 +83,28 @@ export const keepingCases = {
     for (const { id } of finished.slice(0, 10)) t.equal(await store.queue.getMessage(id), null);
   },
 
+  'content of mail that finishes after the clock was set back goes, too': async (t: Test, bench: Bench) => {
+    const { store } = bench;
+    const { tenant, domain } = await bench.sender('acme.test');
+    await store.upkeep.setContentDays(tenant.id, 0);
+    const finish = async (to: string, at: number) => {
+      const message = await bench.sending(domain, to);
+      await store.queue.record([{ ...bench.update(message, { to: 'delivered' }), at }]);
+    };
+    const erase = (before: number) => erasedBy(() => store.upkeep.eraseContents({ days: 0, before, budgetMs: 1000 }));
+    const ahead = T0 + DAY;
+    await finish('ahead@x.test', ahead);
+    t.equal(await erase(ahead + 1000), 1);
+    await finish('corrected@x.test', T0 + 1000);
+    t.equal(await erase(T0 + 60_000), 1, 'before the first walk with the right time');
+
+    await finish('ahead@y.test', ahead + 2000);
+    t.equal(await erase(ahead + 3000), 1);
+    t.equal(await erase(T0 + 120_000), 0);
+    await finish('a-day-later@x.test', ahead + 1500);
+    t.equal(await erase(ahead + 4000), 1, 'before the time that the clock had shown');
+  },
+
   'a tenant can have a time of its own for its contents': async (t: Test, bench: Bench) => {
     const { store } = bench;
     const tenant = await bench.tenant();

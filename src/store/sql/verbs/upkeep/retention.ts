@@ -1,6 +1,7 @@
 // Erasing data past its retention: walks along the index of finished messages, in slices so short that no other verb waits
 // for long. What one slice erases goes table by table, so that a database at the end of a connection is not asked row by row.
 
+import { MINUTE_MS } from '../../../../base/clock.ts';
 import type { ContentWalk, RetentionCursor, RetentionSlice, RetentionStore } from '../../../upkeep.ts';
 import type { Steps } from '../../steps.ts';
 import type { Transaction, Work } from '../../transaction.ts';
@@ -15,6 +16,8 @@ import { eraseBatches } from './old-batches.ts';
 
 /** Of one slice. */
 const ROWS_AT_ONCE = 100;
+/** Of mail that finishes after the clock was set back and before the next walk: a daemon walks a minute after its start. */
+const WALK_AGAIN_MS = 2 * MINUTE_MS;
 
 export function retentionVerbs(db: Transaction): Work<RetentionStore> {
   return {
@@ -44,19 +47,26 @@ function* setContentDays(db: Transaction, tenantId: string, days: number | null)
   return true;
 }
 
+const FIRST_ID = '00000000-0000-0000-0000-000000000000';
+
 function cursorName(days: number | null): string {
   return `content_walk_${days ?? 'default'}`;
 }
 
-function* readCursor(db: Transaction, days: number | null): Steps<RetentionCursor> {
+/** It is beyond `before` only after the clock was set back. What finishes now would be behind it, and its content would stay. */
+function* readCursor(db: Transaction, { days, before }: ContentWalk): Steps<RetentionCursor> {
   const text = yield* keptCursor(db, cursorName(days));
-  const [finishedAt = '0', messageId = '00000000-0000-0000-0000-000000000000'] = text?.split(' ') ?? [];
-  return { finishedAt: Number(finishedAt), messageId };
+  const [finishedAt = '0', messageId = FIRST_ID] = text?.split(' ') ?? [];
+  if (Number(finishedAt) <= before) return { finishedAt: Number(finishedAt), messageId };
+  const again = { finishedAt: before - WALK_AGAIN_MS, messageId: FIRST_ID };
+  yield* keepCursor(db, cursorName(days), `${again.finishedAt} ${again.messageId}`);
+  return again;
 }
 
 /** The walk visits every message of a submission; at the one that finished last, the content is erased. */
-function* eraseContents(db: Transaction, { days, before, budgetMs }: ContentWalk): Steps<RetentionSlice> {
-  const { finishedAt, messageId } = yield* readCursor(db, days);
+function* eraseContents(db: Transaction, walk: ContentWalk): Steps<RetentionSlice> {
+  const { days, before, budgetMs } = walk;
+  const { finishedAt, messageId } = yield* readCursor(db, walk);
   const rows = (yield* db
     .sql(
       `SELECT m.id, m.finished_at, m.submission_id, t.content_days FROM messages m JOIN tenants t ON t.id = m.tenant_id
