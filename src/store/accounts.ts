@@ -148,6 +148,9 @@ export interface MailLinkStore {
 
   /** Erases up to `limit` expired links; returns how many. */
   eraseMailLinks(now: number, limit: number): Promise<number>;
-  /** Erases sign-ups from before `before` that were never confirmed, except those an operator has changed; how many. */
+  /**
+   * Erases sign-ups from before `before` that were never confirmed; how many. Those that an operator has changed stay,
+   * unconfirmed as they are.
+   */
   eraseSignUps(before: number, limit: number): Promise<number>;
 }

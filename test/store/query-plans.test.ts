@@ -603,9 +603,10 @@ t.test('sessions, members and the audit log are found by their indexes', async (
     await planner.plansOf((store) => store.accounts.findMailLink(hash, T0)),
     await planner.plansOf((store) => store.accounts.eraseMailLinks(T0, 10)),
     await planner.plansOf((store) => store.accounts.isUnconfirmed(id)),
+    await planner.plansOf((store) => store.accounts.eraseSignUps(T0, 10)),
     await planner.plansOf((store) => store.audit.listAudit(tenant.id, page)),
     await planner.plansOf((store) => store.audit.listAllAudit(page)),
   ];
   for (const plan of plans) t.notMatch(plan, /\bSCAN\b|TEMP B-TREE/);
-  t.match(plans[8], 'SEARCH audit USING INDEX audit_of_tenant (tenant_id=? AND seq<?)');
+  t.match(plans[9], 'SEARCH audit USING INDEX audit_of_tenant (tenant_id=? AND seq<?)');
 });

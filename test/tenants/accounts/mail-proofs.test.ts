@@ -202,3 +202,14 @@ t.test('sign-ups that nobody confirms are forgotten after some days', async (t) 
   t.same(await store.tenants.listTenants(), []);
   t.match(await signUp(kit, REQUEST, CLIENT), { kind: 'sent' }, 'and the address is free again');
 });
+
+t.test('an operator who approves the tenant proves nobody’s address: it stays unconfirmed', async (t) => {
+  const { kit, store, settled, signIn, time } = await openAccounts(t);
+  await signUp(kit, REQUEST, CLIENT);
+  await settled();
+  const user = await store.accounts.findUserByEmail('neo@new.test');
+  await store.tenants.updateTenant(user!.tenantId!, { status: 'active' });
+  time.now += 8 * DAY_MS + 1;
+  await signUpTimer(kit).run(new AbortController().signal);
+  t.match(await signIn.withPassword(REQUEST, CLIENT), { kind: 'unconfirmed' });
+});

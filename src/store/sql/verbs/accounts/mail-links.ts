@@ -126,7 +126,7 @@ function linkFromRow(row: Row): MailLink {
 }
 
 // Sign-ups: until their address is confirmed they also have a row in sign_ups, and they are erased when that
-// never happens.
+// never happens, unless an operator has touched them.
 
 type SignUpVerbs = Work<Pick<MailLinkStore, 'signUp' | 'isUnconfirmed' | 'eraseSignUps'>>;
 
@@ -162,39 +162,36 @@ function* confirmSignUp(db: Transaction, userId: string): Steps<SignUp | null> {
   return tenant && user ? { tenant, user } : null;
 }
 
+/** Where it was touched, its row stays as well: the address is still unconfirmed. */
 function* eraseSignUps(db: Transaction, before: number, limit: number): Steps<number> {
-  const old = db.sql('SELECT tenant_id FROM sign_ups WHERE created_at < +? LIMIT +?', 'column');
+  const old = db.sql(
+    `SELECT s.tenant_id FROM sign_ups s JOIN tenants t ON t.id = s.tenant_id
+     WHERE s.created_at < +? AND ${UNTOUCHED} LIMIT +?`,
+    'column',
+  );
   const tenants = (yield* old.all(before, limit)) as Buffer[];
-  for (const tenant of tenants) {
-    yield* db.sql('DELETE FROM sign_ups WHERE tenant_id = +?').run(tenant);
-    if (!(yield* isTouched(db, tenant))) yield* eraseTenant(db, tenant);
-  }
+  for (const tenant of tenants) yield* eraseSignUp(db, tenant);
   return tenants.length;
 }
 
 /** The invited person has proved the address, so an unconfirmed sign-up with it must not block the invitation. */
 function* dropSignUpOf(db: Transaction, email: string): Steps<void> {
   const begun = db.sql(
-    'SELECT s.tenant_id FROM sign_ups s JOIN users u ON u.id = s.user_id WHERE u.email = +?',
+    `SELECT s.tenant_id FROM users u JOIN sign_ups s ON s.user_id = u.id JOIN tenants t ON t.id = s.tenant_id
+     WHERE u.email = +? AND ${UNTOUCHED}`,
     'column',
   );
   const tenant = (yield* begun.get(email)) as Buffer | undefined;
-  if (tenant === undefined || (yield* isTouched(db, tenant))) return;
-  yield* db.sql('DELETE FROM sign_ups WHERE tenant_id = +?').run(tenant);
-  yield* eraseTenant(db, tenant);
+  if (tenant !== undefined) yield* eraseSignUp(db, tenant);
 }
 
-/** An operator has changed it: then it is no longer a mere sign-up. */
-function* isTouched(db: Transaction, tenant: Buffer): Steps<boolean> {
-  const touched = db.sql(
-    `SELECT 1 FROM tenants t WHERE t.id = +@tenant AND (t.status <> 'pending_verification'
-       OR EXISTS (SELECT 1 FROM api_keys k WHERE k.tenant_id = +@tenant)
-       OR EXISTS (SELECT 1 FROM domains d WHERE d.tenant_id = +@tenant))`,
-  );
-  return (yield* touched.get({ tenant })) !== undefined;
-}
+/** Of a sign-up `s` of the tenant `t`: no operator has changed it, which would make it more than a mere sign-up. */
+const UNTOUCHED = `t.status = 'pending_verification'
+       AND NOT EXISTS (SELECT 1 FROM api_keys WHERE tenant_id = t.id)
+       AND NOT EXISTS (SELECT 1 FROM domains WHERE tenant_id = t.id)`;
 
-function* eraseTenant(db: Transaction, tenant: Buffer): Steps<void> {
+/** Its links and its row in sign_ups go with the user. */
+function* eraseSignUp(db: Transaction, tenant: Buffer): Steps<void> {
   yield* db.sql('DELETE FROM users WHERE tenant_id = +?').run(tenant);
   yield* db.sql('DELETE FROM tenants WHERE id = +?').run(tenant);
 }
