@@ -134,8 +134,8 @@ export interface MailLinkStore {
    */
   resetByLink(tokenHash: Buffer, passwordHash: string, now: number): Promise<User | null>;
   /**
-   * Uses up an invitation and creates its user; an unconfirmed sign-up with the same address is erased. Null when the
-   * invitation is not valid; 'exists' leaves it as it is.
+   * Uses up an invitation and creates its user; an unconfirmed sign-up with the same address is erased where
+   * `eraseSignUps` would erase it. Null when the invitation is not valid; 'exists' leaves it as it is.
    */
   joinByLink(tokenHash: Buffer, joining: Joining): Promise<User | 'exists' | null>;
   /** Uses up the link of a sign-up: its tenant goes into review. Null when the link is not valid. */
@@ -149,8 +149,8 @@ export interface MailLinkStore {
   /** Erases up to `limit` expired links; returns how many. */
   eraseMailLinks(now: number, limit: number): Promise<number>;
   /**
-   * Erases sign-ups from before `before` that were never confirmed; how many. Those that an operator has changed stay,
-   * unconfirmed as they are.
+   * Erases sign-ups from before `before` that were never confirmed; how many. Those whose tenant was changed, or has
+   * anything besides the user who signed up, stay, unconfirmed as they are.
    */
   eraseSignUps(before: number, limit: number): Promise<number>;
 }

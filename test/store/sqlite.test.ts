@@ -10,6 +10,7 @@ import { openContentReader } from '../../src/store/sqlite/reading/courier-reads.
 import { newDatabase } from '../support/new-database.ts';
 import { testFolder } from '../support/test-folder.ts';
 import { Bench, T0 } from './conformance/harness.ts';
+import { TOUCHES } from './conformance/mail-links.ts';
 import { storeConformance } from './conformance/store-conformance.ts';
 import { openReads } from './open-reads.ts';
 import { openSecond } from './open-second.ts';
@@ -26,6 +27,22 @@ async function openStore(t: Test) {
 }
 
 storeConformance(t, 'sqlite', openStore);
+
+t.test('whatever a tenant can have makes it more than a sign-up, which is erased', async (t) => {
+  const { file } = await openStore(t);
+  const db = new Database(file, { readonly: true });
+  t.teardown(() => db.close());
+  const tables = db.prepare(`SELECT m.name FROM sqlite_schema m, pragma_foreign_key_list(m.name) f
+    WHERE m.type = 'table' AND f."table" = 'tenants' AND m.name <> 'sign_ups'`);
+  const columns = db.prepare("SELECT name FROM pragma_table_info('tenants')");
+  // Of the last two: a sign-up has a name that was chosen freely, and a tier rises without an operator.
+  const facts = columns
+    .pluck()
+    .all()
+    .filter((name) => !['id', 'created_at', 'name', 'tier'].includes(String(name)));
+  const owned = [...tables.pluck().all(), 'suppressions'];
+  t.strictSame(Object.keys(TOUCHES).toSorted(), [...facts, ...owned].toSorted());
+});
 
 t.test('the database and its log are for the owner only', async (t) => {
   const folder = path.join(testFolder(t), 'data', 'deep');

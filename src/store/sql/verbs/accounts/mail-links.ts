@@ -126,7 +126,7 @@ function linkFromRow(row: Row): MailLink {
 }
 
 // Sign-ups: until their address is confirmed they also have a row in sign_ups, and they are erased when that
-// never happens, unless an operator has touched them.
+// never happens, unless their tenant has become more than that.
 
 type SignUpVerbs = Work<Pick<MailLinkStore, 'signUp' | 'isUnconfirmed' | 'eraseSignUps'>>;
 
@@ -185,10 +185,20 @@ function* dropSignUpOf(db: Transaction, email: string): Steps<void> {
   if (tenant !== undefined) yield* eraseSignUp(db, tenant);
 }
 
-/** Of a sign-up `s` of the tenant `t`: no operator has changed it, which would make it more than a mere sign-up. */
-const UNTOUCHED = `t.status = 'pending_verification'
+/**
+ * Of a sign-up `s` of the tenant `t`: nobody has added or changed anything since, which would make it more than a mere
+ * sign-up. Everything else that a tenant may have, such as mail, needs a domain or a key.
+ */
+const UNTOUCHED = `t.status = 'pending_verification' AND t.status_reason IS NULL AND t.tier_pinned = 0
+       AND t.open_tracking = 0 AND t.click_tracking = 0 AND t.unsubscribe = 0
+       AND t.bounces_domain IS NULL AND t.content_days IS NULL
+       AND NOT EXISTS (SELECT 1 FROM users WHERE tenant_id = t.id AND id <> s.user_id)
+       AND NOT EXISTS (SELECT 1 FROM mail_links WHERE tenant_id = t.id)
        AND NOT EXISTS (SELECT 1 FROM api_keys WHERE tenant_id = t.id)
-       AND NOT EXISTS (SELECT 1 FROM domains WHERE tenant_id = t.id)`;
+       AND NOT EXISTS (SELECT 1 FROM domains WHERE tenant_id = t.id)
+       AND NOT EXISTS (SELECT 1 FROM templates WHERE tenant_id = t.id)
+       AND NOT EXISTS (SELECT 1 FROM webhooks WHERE tenant_id = t.id)
+       AND NOT EXISTS (SELECT 1 FROM suppressions WHERE tenant_id = t.id)`;
 
 /** Its links and its row in sign_ups go with the user. */
 function* eraseSignUp(db: Transaction, tenant: Buffer): Steps<void> {
