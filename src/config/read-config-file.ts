@@ -1,8 +1,8 @@
 // The TOML file: read, parsed, and checked against the known sections and keys. Values are not interpreted
 // here.
-import { readFileSync } from 'node:fs';
 import { parse, TomlError } from 'smol-toml';
 import { describeError } from '../base/errors.ts';
+import { readTextFile } from '../base/text/read-text.ts';
 import { nearest } from '../base/text/suggest.ts';
 import { systemWords } from '../base/text/system-words.ts';
 import { ALL_KEYS } from './keys.ts';
@@ -60,7 +60,7 @@ function inOtherSection(name: string): string | null {
 function parseFile(file: string): Record<string, unknown> | string {
   let text: string;
   try {
-    text = readFileSync(file, 'utf8');
+    text = readTextFile(file);
   } catch (error) {
     return `configuration file ${file}: cannot be read: ${systemWords(error)}`;
   }

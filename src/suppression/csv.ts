@@ -49,6 +49,9 @@ export function platformCsvLine(entry: PlatformSuppression): string {
   return csvLine([address, 'hard_bounce', toTimestamp(createdAt), toTimestamp(expiresAt), rule, mxGroup, messageId]);
 }
 
+/** After the name of a file. Decoded all the same, each foreign letter would become U+FFFD, and the address another one. */
+export const NOT_UTF8 = 'is not UTF-8 text. Save it as CSV in UTF-8 and import it again.';
+
 export interface ImportedSuppressions {
   entries: Suppression[];
   problems: LineProblem[];

@@ -52,6 +52,8 @@ t.test('where the URL comes from; an error names the server without the password
     code: 1,
     stderr: /the file with the URL can't be read: .*none/,
   });
+  fs.writeFileSync(file, Buffer.from('postgres://u:pässword@h/d', 'latin1'));
+  t.match(await runHere('migrate', '--to', `@${file}`), { code: 1, stderr: /can't be read: it is not UTF-8 text/ });
   t.match(await runHere('migrate', '--to', 'postgres://u@h'), { code: 1, stderr: /store\.url can't be used/ });
   t.match(await runHere('migrate', '--back', '--to', url), { code: 0, stdout: /has not been moved; nothing to do/ });
 });

@@ -12,7 +12,7 @@ async function installation(t: Test) {
   fs.writeFileSync(path.join(folder, 'postrider.toml'), '[data]\ndir = "data"\n');
   const run = (...args: string[]) => runInThisProcess([...args, '--config', path.join(folder, 'postrider.toml')]);
   const { stdout } = await run('tenant', 'create', '--name', 'Acme', '--json');
-  const write = (name: string, text: string) => {
+  const write = (name: string, text: string | Buffer) => {
     const file = path.join(folder, name);
     fs.writeFileSync(file, text);
     return file;
@@ -177,6 +177,21 @@ t.test('a rule that does not exist is said, with the one that was meant', async 
     );
   }
   t.match((await undo('nosuch-*')).stdout, 'There is no rule nosuch-*.');
+});
+
+t.test('a file that is not UTF-8 is not imported, whatever is to be left out', async (t) => {
+  const { run, write, tenant } = await installation(t);
+  const file = write('latin1.csv', Buffer.from('address\njörg@x.test\nann@x.test\n', 'latin1'));
+  for (const more of [[], ['--skip-invalid']]) {
+    t.match(await run('suppression', 'import', file, '--tenant', tenant, ...more), {
+      code: 1,
+      stderr:
+        /nothing was imported: \S+latin1\.csv is not UTF-8 text\. Save it as CSV in UTF-8 and import it again\.\n$/,
+    });
+  }
+  t.match((await run('suppression', 'list', '--tenant', tenant)).stdout, 'The list is empty.');
+  const marked = write('marked.csv', '\ufeffaddress\njörg@x.test\n');
+  t.match(await run('suppression', 'import', marked, '--tenant', tenant), { code: 0, stdout: /^1 address added/ });
 });
 
 t.test('a quote that is not closed ends the import, whatever is to be left out', async (t) => {

@@ -120,6 +120,8 @@ t.test('files', async (t) => {
   t.equal(load({ defaultFile: path.join(dir, 'none.toml') }).source.file, null);
   const named = path.join(dir, 'none.toml');
   t.same(problemsOf({ file: named }), [`configuration file ${named}: cannot be read: no such file or folder`]);
+  writeFileSync(named, Buffer.from('[service]\nname = "Müller"\n', 'latin1'));
+  t.same(problemsOf({ file: named }), [`configuration file ${named}: cannot be read: it is not UTF-8 text`]);
   mkdirSync(path.join(dir, 'folder'));
   t.same(problemsOf({ env: { POSTRIDER_SECRETS_MASTER_KEY_FILE: path.join(dir, 'folder') } }), [
     `secrets.master_key_file (from POSTRIDER_SECRETS_MASTER_KEY_FILE): ${dir}/folder is not a file`,

@@ -7,7 +7,7 @@ import { loadProviderLimits, Providers } from '../../src/delivery/shaping/provid
 import { reviewLimitsOf } from '../../src/operator/review-limits.ts';
 import { testFolder } from '../support/test-folder.ts';
 
-function fileWith(t: Test, text: string): string {
+function fileWith(t: Test, text: string | Buffer): string {
   const file = path.join(testFolder(t), 'own.toml');
   fs.writeFileSync(file, text);
   return file;
@@ -109,4 +109,6 @@ t.test('every mistake is named, with the provider and the key', async (t) => {
   ];
   for (const [text, says] of cases) t.throws(() => loadProviderLimits(fileWith(t, text)), says, text);
   t.throws(() => loadProviderLimits('/nowhere.toml'), /\/nowhere\.toml cannot be used/);
+  const latin1 = fileWith(t, Buffer.from('[[provider]]\nid = "größe"\n', 'latin1'));
+  t.throws(() => loadProviderLimits(latin1), /cannot be used:\n {2}it is not UTF-8 text/);
 });

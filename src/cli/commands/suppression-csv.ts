@@ -2,6 +2,7 @@
 // operator meant, and handed to the writer in portions that its socket takes.
 import { readFileSync, statSync } from 'node:fs';
 import { counted } from '../../base/text/counted.ts';
+import { utf8Text } from '../../base/text/read-text.ts';
 import { systemWords } from '../../base/text/system-words.ts';
 import { type Answer, done, failed } from '../../operator/answer.ts';
 import { SUPPRESSION_REASONS, type Suppression, type SuppressionReason } from '../../store/suppressions.ts';
@@ -9,6 +10,7 @@ import {
   csvLine,
   ignoredSentence,
   lineSentence,
+  NOT_UTF8,
   PLATFORM_COLUMNS,
   platformCsvLine,
   readSuppressionCsv,
@@ -126,7 +128,9 @@ interface Imported {
 function readFile(file: string, reason: SuppressionReason) {
   try {
     if (statSync(file).size > MAX_FILE_OCTETS) return `${file} is larger than ${MAX_FILE_OCTETS / 1024 / 1024} MiB`;
-    return readSuppressionCsv(readFileSync(file, 'utf8'), { reason, now: Date.now() });
+    const content = utf8Text(readFileSync(file));
+    if (content === null) return `nothing was imported: ${file} ${NOT_UTF8}`;
+    return readSuppressionCsv(content, { reason, now: Date.now() });
   } catch (error) {
     return `${file} cannot be read: ${systemWords(error)}`;
   }

@@ -1,9 +1,9 @@
 // Large receivers as data: their MX hosts and limits. Reads and checks config/provider-limits.toml and the
 // operator's own file; every problem is reported at the start.
-import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'smol-toml';
 import { describeError, Fault } from '../../base/errors.ts';
+import { readTextFile } from '../../base/text/read-text.ts';
 
 export interface Provider {
   id: string;
@@ -60,7 +60,7 @@ type ProviderTable = Record<string, unknown>;
 function tablesOf(file: string): ProviderTable[] {
   let document: Record<string, unknown>;
   try {
-    document = parse(readFileSync(file, 'utf8'));
+    document = parse(readTextFile(file));
   } catch (error) {
     throw unusable(file, [describeError(error).split('\n')[0]!]);
   }

@@ -2,6 +2,7 @@
 import fs from 'node:fs';
 import { systemClock } from '../../base/clock.ts';
 import { Fault } from '../../base/errors.ts';
+import { readTextFile } from '../../base/text/read-text.ts';
 import { systemTrouble } from '../../base/text/system-words.ts';
 import type { MoveProgress } from '../../store/moving/copy.ts';
 import { type Moved, moveBack, moveToPostgres, readMark } from '../../store/moving/move.ts';
@@ -48,7 +49,7 @@ export async function moveDatabaseBack(
 /** The file with the URL has nothing else. */
 export function readUrlFile(file: string): string {
   try {
-    return fs.readFileSync(file, 'utf8').trim();
+    return readTextFile(file).trim();
   } catch (cause) {
     throw new Fault(`the file with the URL can't be read: ${systemTrouble(cause)}`, {
       permanence: 'permanent',

@@ -1,9 +1,16 @@
 // Importing a suppression list from a CSV file or from pasted text: all of it, or nothing, unless lines that
 // cannot be used are to be left out.
+import { utf8Text } from '../../base/text/read-text.ts';
 import { type Html, html } from '../../http/html.ts';
 import { SUPPRESSION_REASONS, type SuppressionReason } from '../../store/suppressions.ts';
 import { addInTurns } from '../../suppression/add-in-turns.ts';
-import { ignoredSentence, type LineProblem, lineSentence, readSuppressionCsvInTurns } from '../../suppression/csv.ts';
+import {
+  ignoredSentence,
+  type LineProblem,
+  lineSentence,
+  NOT_UTF8,
+  readSuppressionCsvInTurns,
+} from '../../suppression/csv.ts';
 import { checkbox, field, heading, problemBox, select } from '../elements.ts';
 import { type PageResult, redirect, type VisitOf, view } from '../page.ts';
 import { LIST, type SuppressionServices } from './suppression-services.ts';
@@ -40,8 +47,8 @@ export async function importList(services: SuppressionServices, visit: VisitOf<'
     const attempt = { problem: said, problems, reason, skips, pasted: isLong ? '' : pasted };
     return view({ title: 'Import suppressions', status: 422, body: importForm(visit, attempt) });
   };
-  const text = file && file.bytes.length > 0 ? textOf(file.bytes) : pasted;
-  if (text === null) return again('The file is not UTF-8 text. Save it as CSV in UTF-8 and choose it again.');
+  const text = file && file.bytes.length > 0 ? utf8Text(file.bytes) : pasted;
+  if (text === null) return again(`The file ${NOT_UTF8}`);
   if (text.trim() === '') return again('Choose a file, or paste addresses into the field.');
   const defaults = { reason, now: visit.now, allowBareList: true, maxLines: MOST_LINES };
   const read = await readSuppressionCsvInTurns(text, defaults, services.turn);
@@ -55,14 +62,6 @@ export async function importList(services: SuppressionServices, visit: VisitOf<'
   const counts = { added, known: entries.length - added, left_out: problems.length };
   await visit.audit('suppression.imported', counts);
   return redirect(LIST, resultSentence(counts, ignored));
-}
-
-function textOf(bytes: Buffer): string | null {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
-    return null;
-  }
 }
 
 interface Counts {

@@ -28,6 +28,8 @@ t.test('a password in a file is read each time', async (t) => {
     fs.writeFileSync(file, text);
     t.equal(password(), text.split(/\r?\n/)[0]);
   }
+  fs.writeFileSync(file, Buffer.from('pässword', 'latin1'));
+  t.throws(password, /^store\.password_file can't be read: it is not UTF-8 text$/);
 });
 
 t.test('how much TLS proves', async (t) => {

@@ -5,6 +5,7 @@ import fs from 'node:fs';
 import type { ConnectionOptions } from 'node:tls';
 import { Fault } from '../../../base/errors.ts';
 import { hostInUrl } from '../../../base/ip-address.ts';
+import { readTextFile } from '../../../base/text/read-text.ts';
 import { systemTrouble, systemWords } from '../../../base/text/system-words.ts';
 
 export interface ServerAddress {
@@ -111,7 +112,7 @@ function passwordOf(written: string | undefined, file: string | undefined): () =
 
 function passwordIn(file: string): string {
   try {
-    return fs.readFileSync(file, 'utf8').split(/\r?\n/, 1)[0]!;
+    return readTextFile(file).split(/\r?\n/, 1)[0]!;
   } catch (cause) {
     throw new Fault(`store.password_file can't be read: ${systemTrouble(cause)}`, { cause });
   }
