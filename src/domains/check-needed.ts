@@ -6,8 +6,8 @@ import { checkOwnName } from '../protocol/dns/own-name.ts';
 import { spfOfAddress } from '../protocol/dns/published/spf-of-address.ts';
 import { isSpfRecord } from '../protocol/dns/published/spf-record.ts';
 import type { DomainCheck } from '../store/domains.ts';
-import { checkDmarc, checkDomainRecords, MAX_FOUND_CHARS, type TxtLookups } from './checks.ts';
-import { extendedSpf } from './extended-spf.ts';
+import { checkDmarc, checkDomainRecords, type TxtLookups } from './checks.ts';
+import { extendedSpf, spfBeside } from './extended-spf.ts';
 import {
   type DnsNeeds,
   domainOfAddress,
@@ -54,14 +54,17 @@ export async function checkNeeded(needs: DnsNeeds, lookups: ZoneLookups): Promis
   for (let from = 0; from < domains.length; from += DOMAINS_AT_ONCE) {
     const some = domains.slice(from, from + DOMAINS_AT_ONCE).map(async (facts) => {
       const checks = await checkDomainRecords({ facts, service: names }, lookups.limited());
-      return domainRecords(facts, names).map((record, index) => ofDomain(record, checks[index]!, names.spfDomain));
+      return domainRecords(facts, names).map((record, index) =>
+        checkedDomainRecord(record, checks[index]!, names.spfDomain),
+      );
     });
     checked.push(...(await Promise.all(some)).flat());
   }
   return checked;
 }
 
-function ofDomain(record: NeededRecord, check: DomainCheck, spfDomain: string): CheckedRecord {
+/** A record of a sending domain, as its check has found it. */
+export function checkedDomainRecord(record: NeededRecord, check: DomainCheck, spfDomain: string): CheckedRecord {
   const checked = { ...record, ...ofDomainCheck(check) };
   const isExtended = check.record === 'spf' && !check.ok && check.found.some(isSpfRecord);
   if (!isExtended) return checked;
@@ -69,12 +72,6 @@ function ofDomain(record: NeededRecord, check: DomainCheck, spfDomain: string): 
   return value === null
     ? { ...checked, value, unknown: 'the record that is there has to be corrected first' }
     : { ...checked, value };
-}
-
-/** In place of the record that is there. Null: in that one, something else has to be corrected first. */
-function spfBeside({ reason, found }: DomainCheck, spfDomain: string): string | null {
-  const isWhole = found.every((text) => text.length < MAX_FOUND_CHARS);
-  return isWhole && reason !== 'invalid_record' ? extendedSpf(found, [`include:${spfDomain}`]) : null;
 }
 
 type Looked = Pick<CheckedRecord, 'state' | 'message' | 'found'> & {

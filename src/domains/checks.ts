@@ -66,7 +66,7 @@ export function recordsToPublish(facts: DomainFacts, service: ServiceNames): Dns
       type: 'TXT',
       value: `v=spf1 include:${service.spfDomain} ~all`,
       required: false,
-      purpose: `SPF: authorizes this service to send for ${domain}. If the domain already has a record that begins with v=spf1, don't add a second one: add include:${service.spfDomain} to it, before its "all".`,
+      purpose: `SPF: authorizes this service to send for ${domain}. If the domain already has a record that begins with v=spf1, don't add a second one: add include:${service.spfDomain} to it, before its "all" and its other includes.`,
     },
     {
       name: `_dmarc.${domain}`,
@@ -165,8 +165,8 @@ async function checkSpf(domain: string, spfDomain: string, lookups: TxtLookups):
     case 'unavailable':
       return { ...unavailable(domain, search.reason), found };
     case 'not_included': {
-      const limit = search.limitReached ? ', near its beginning, because the record needs more than 10 lookups' : '';
-      const advice = `Add ${include} to the SPF record at ${domain}, before its "all"${limit}.`;
+      const limit = search.limitReached ? ': with them, the record needs more than 10 lookups' : '';
+      const advice = `Add ${include} to the SPF record at ${domain}, before its "all" and its other includes${limit}.`;
       return failed('mismatch', found, advice);
     }
   }

@@ -13,6 +13,7 @@ import type { CheckTurns } from './check-turns.ts';
 import {
   checkDomainRecords,
   type DnsRecordToPublish,
+  type DomainFacts,
   recordsToPublish,
   type ServiceNames,
   type TxtLookups,
@@ -212,7 +213,7 @@ async function definitelyGone(options: DomainsOptions, holder: Domain): Promise<
   return failing === undefined || failing.reason === 'dns_unavailable' ? null : failing.reason;
 }
 
-function factsOf(domain: Domain) {
+export function factsOf(domain: Domain): DomainFacts {
   return { domain: domain.name, selector: domain.selector, publicKeyB64: domain.publicKeyB64 };
 }
 

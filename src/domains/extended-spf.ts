@@ -1,6 +1,8 @@
 // The SPF record (RFC 7208) that authorizes us beside what is published already: other machines of the service, and other
 // services of a tenant, are in it, so nothing that works is taken out.
 import { isSpfRecord, parseSpfRecord } from '../protocol/dns/published/spf-record.ts';
+import type { DomainCheck } from '../store/domains.ts';
+import { MAX_FOUND_CHARS } from './checks.ts';
 
 /** With more, an answer may not fit into 512 bytes, which some receivers don't read (RFC 7208 section 3.4). */
 export const MAX_SPF_BYTES = 450;
@@ -8,6 +10,12 @@ export const MAX_SPF_BYTES = 450;
 const PLAIN_ADDRESS = /^\+?ip[46]:/i;
 const ALL = /^[+?~-]?all$/i;
 const REDIRECT = /^redirect=/i;
+
+/** In place of what a check has found. Null: nothing is there, or something else in it has to be corrected first. */
+export function spfBeside({ reason, found }: Pick<DomainCheck, 'reason' | 'found'>, spfDomain: string): string | null {
+  const isWhole = found.every((text) => text.length < MAX_FOUND_CHARS);
+  return isWhole && reason !== 'invalid_record' ? extendedSpf(found, [`include:${spfDomain}`]) : null;
+}
 
 /** Null: no such record is there. Several become one: receivers reject a domain that has more (RFC 7208 section 4.5). */
 export function extendedSpf(published: readonly string[], added: readonly string[]): string | null {
@@ -37,9 +45,12 @@ function evaluatedTerms(record: string): string[] {
   return all < 0 ? terms : terms.slice(0, all).filter((term) => !REDIRECT.test(term));
 }
 
-/** Behind the addresses that it begins with: there, nothing that is evaluated before can reject ours. */
+/**
+ * Behind the addresses that it begins with: there, nothing that is evaluated before can reject ours or use up the
+ * look-ups. With another qualifier (`?include:ours`) ours is no pass, so that term is replaced.
+ */
 function withTerms(terms: readonly string[], added: readonly string[]): string {
-  const known = terms.filter((term) => !added.includes(term.toLowerCase().replace(/^\+/, '')));
+  const known = terms.filter((term) => !added.includes(term.toLowerCase().replace(/^[+?~-]/, '')));
   const other = known.findIndex((term) => !PLAIN_ADDRESS.test(term));
   const place = other < 0 ? known.length : other;
   return ['v=spf1', ...known.slice(0, place), ...added, ...known.slice(place)].join(' ');

@@ -2,9 +2,6 @@
 // already, or would be a second one where only one is allowed, are comments: an import is always safe.
 
 import { isMeantAsDmarc } from '../protocol/dns/published/dmarc-record.ts';
-import { isSpfRecord } from '../protocol/dns/published/spf-record.ts';
-import type { DomainCheck } from '../store/domains.ts';
-import type { DnsRecordToPublish } from './checks.ts';
 import type { NeededRecord, PlainRecord, RecordType } from './needed-records.ts';
 import type { RecordState } from './record-state.ts';
 import { quotedTxt } from './txt-strings.ts';
@@ -14,28 +11,14 @@ const TTL_SECS = 3600;
 
 const DIFFERENT = 'a different one exists and must be changed by hand. With two of them, both would be invalid.';
 
-interface ZoneFileFacts {
-  domain: string;
-  records: readonly DnsRecordToPublish[];
-  /** The results of the last check; empty before the first one. */
-  checks: readonly DomainCheck[];
-}
-
-export function zoneFile({ domain, records, checks }: ZoneFileFacts): string {
-  const lines = records.flatMap((record) => {
-    const check = checks.find((one) => one.name === record.name);
-    const line = zoneLine(record);
-    const why = check ? reasonToLeaveOut(check) : null;
-    const about = `; ${record.purpose}`;
-    return why === null ? [about, line, ''] : [about, `; Left out: ${why}`, `; ${line}`, ''];
-  });
-  return [`; Records for sending mail as ${domain}. Add them to its zone; names are complete.`, '', ...lines].join(
-    '\n',
-  );
-}
-
 /** A record that is needed, and how it stands in DNS if that was looked up. */
 type ZoneEntry = NeededRecord & { state?: RecordState };
+
+/** Those of one sending domain. */
+export function zoneFile(domain: string, entries: readonly ZoneEntry[]): string {
+  const head = `; Records for sending mail as ${domain}. Add them to its zone; names are complete.`;
+  return [head, '', ...entries.flatMap(entryLines)].join('\n');
+}
 
 /** Records of any number of zones, each zone's together. What is not to be added is a comment. */
 export function zoneFileOf(entries: readonly ZoneEntry[]): string {
@@ -55,7 +38,7 @@ function entryLines(entry: ZoneEntry): string[] {
   const { name, type, value } = entry;
   if (value === null) return [about, `; ${name}. ${TTL_SECS} IN ${type} unknown: ${entry.unknown}`, ''];
   const line = zoneLine({ name, type, value });
-  const why = entry.state && OUTSIDE[entry.state];
+  const why = reasonToLeaveOut(entry);
   if (why) return [about, `; Left out: ${why}`, `; ${line}`, ''];
   return entry.zone === null ? [about, `; ${line}`, ''] : [about, line, ''];
 }
@@ -77,28 +60,13 @@ function rdata(type: RecordType, value: string): string {
   return type === 'MX' || type === 'PTR' ? `${value}.` : value;
 }
 
-function reasonToLeaveOut({ ok, record, reason }: DomainCheck): string | null {
-  if (ok) return 'DNS already has it.';
-  // If a check found none, ours can be added; next to a different one, a second record does harm.
-  if (reason === 'not_found') return null;
-  if (reason === 'dns_unavailable') return record === 'dkim' ? null : 'DNS did not say whether one already exists.';
-  return DIFFERENT;
+function reasonToLeaveOut({ what, state }: ZoneEntry): string | null {
+  // The name of a key has its selector: nothing else is there.
+  const isAlone = what === 'DKIM' && state === 'unknown';
+  return state === undefined || isAlone ? null : OUTSIDE[state];
 }
 
-// An existing record with ours merged into it: an SPF record with our include (RFC 7208), a DMARC record with our
-// address added for reports (RFC 7489). Everything else in it stays as it is.
-
-const ALL_OR_REDIRECT = /^(?:[+?~-]?all|redirect=.*)$/i;
-
-/** Null when there is no single SPF record to merge into. */
-export function mergedSpf(found: readonly string[], include: string): string | null {
-  const records = found.filter(isSpfRecord);
-  if (records.length !== 1) return null;
-  const terms = records[0]!.split(' ').filter(Boolean);
-  if (terms.some((term) => term.toLowerCase() === include.toLowerCase())) return null;
-  const end = terms.findIndex((term) => ALL_OR_REDIRECT.test(term));
-  return [...terms.slice(0, end < 0 ? terms.length : end), include, ...(end < 0 ? [] : terms.slice(end))].join(' ');
-}
+// An existing DMARC record with our address for reports added (RFC 7489). Everything else in it stays as it is.
 
 /** Null when there is no single DMARC record, or it has the address already. */
 export function mergedDmarc(found: readonly string[], reportAddress: string): string | null {

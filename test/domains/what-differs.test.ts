@@ -2,7 +2,7 @@
 import t from 'tap';
 import { findMisplaced, whereInstead } from '../../src/domains/checks.ts';
 import { differences } from '../../src/domains/difference.ts';
-import { mergedDmarc, mergedSpf } from '../../src/domains/zone-file.ts';
+import { mergedDmarc } from '../../src/domains/zone-file.ts';
 import type { DnsResult } from '../../src/protocol/dns/lookup/dns-result.ts';
 import type { DomainCheck } from '../../src/store/domains.ts';
 
@@ -41,18 +41,6 @@ t.test('the mistakes of forms are named', async (t) => {
 t.test('a record that is right has no differences', async (t) => {
   const facts = { name: 'n', type: 'TXT', required: true, reason: null, message: '', record: 'dkim' } as const;
   t.same(differences({ ...facts, ok: true, expected: EXPECTED, found: [EXPECTED.slice(0, 50)] }), []);
-});
-
-t.test('SPF: our include stands in front of the end', async (t) => {
-  const include = 'include:spf.service.test';
-  const merged = (...found: string[]) => mergedSpf(found, include);
-  t.equal(merged('v=spf1 include:a.test ~all', 'x=1'), `v=spf1 include:a.test ${include} ~all`);
-  t.equal(merged('v=spf1  -ALL'), `v=spf1 ${include} -ALL`);
-  t.equal(merged('v=spf1 mx redirect=b.test'), `v=spf1 mx ${include} redirect=b.test`);
-  t.equal(merged('v=spf1 mx'), `v=spf1 mx ${include}`);
-  t.equal(merged('v=spf1 mx', 'v=spf1 a'), null, 'of two there is no saying');
-  t.equal(merged('x=1'), null);
-  t.equal(merged(`v=spf1 ${include.toUpperCase()} -all`), null, 'it is there already');
 });
 
 t.test('DMARC: the policy stays as it is', async (t) => {

@@ -1,8 +1,9 @@
 // Records as people take them to a DNS provider: quoted strings and zone files that another program reads
 // back to the very same values, and hosts relative to the zone.
 import t from 'tap';
-import { recordsToPublish } from '../../src/domains/checks.ts';
+import { checkedDomainRecord } from '../../src/domains/check-needed.ts';
 import { likelyZone, relativeHost } from '../../src/domains/host-names.ts';
+import { domainRecords } from '../../src/domains/needed-records.ts';
 import { quotedTxt, txtStrings } from '../../src/domains/txt-strings.ts';
 import { zoneFile } from '../../src/domains/zone-file.ts';
 import type { DomainCheck } from '../../src/store/domains.ts';
@@ -11,14 +12,22 @@ import { NO_ZONE_READER, readZone } from '../support/read-zone.ts';
 const KEY = `MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEA${'x+/9'.repeat(85)}IDAQAB`;
 const SERVICE = { spfDomain: 'spf.service.test', dmarcReportAddress: 'dmarc@service.test' };
 const FACTS = { domain: 'acme.test', selector: 'pr202611', publicKeyB64: KEY };
-const RECORDS = recordsToPublish(FACTS, SERVICE);
+const RECORDS = domainRecords(FACTS, SERVICE);
 
 function checkOf(kind: DomainCheck['record'], change: Partial<DomainCheck>): DomainCheck {
   const { name, required, value } = RECORDS[['dkim', 'spf', 'dmarc'].indexOf(kind)]!;
   const nothing: Pick<DomainCheck, 'type' | 'ok' | 'found' | 'reason' | 'message'> = {
     ...{ type: 'TXT', ok: false, found: [], reason: 'not_found', message: '' },
   };
-  return { record: kind, name, required, expected: value, ...nothing, ...change };
+  return { record: kind, name, required, expected: value!, ...nothing, ...change };
+}
+
+function fileAfter(checks: DomainCheck[]): string {
+  const entries = RECORDS.map((record) => {
+    const check = checks.find((one) => one.name === record.name);
+    return check ? checkedDomainRecord(record, check, SERVICE.spfDomain) : record;
+  });
+  return zoneFile('acme.test', entries);
 }
 
 t.test('strings have at most 255 octets', async (t) => {
@@ -41,18 +50,17 @@ t.test('hosts as providers ask for them', async (t) => {
 });
 
 t.test('a zone file is read by another program to the same records', { skip: NO_ZONE_READER }, async (t) => {
-  const zone = zoneFile({ domain: 'acme.test', records: RECORDS, checks: [] });
+  const zone = zoneFile('acme.test', RECORDS);
   t.same(
     readZone(zone),
     RECORDS.map(({ name, type, value }) => [name, type, value]),
   );
   const odd = [{ ...RECORDS[0]!, value: `"quotes" and \\ and ; and ${'ü'.repeat(300)}` }];
-  t.equal(readZone(zoneFile({ domain: 'acme.test', records: odd, checks: [] }))[0]?.[2], odd[0]!.value);
+  t.equal(readZone(zoneFile('acme.test', odd))[0]?.[2], odd[0]!.value);
 });
 
 t.test('an import never does harm', { skip: NO_ZONE_READER }, async (t) => {
-  const imported = (checks: DomainCheck[]) =>
-    readZone(zoneFile({ domain: 'acme.test', records: RECORDS, checks })).map(([name]) => name);
+  const imported = (checks: DomainCheck[]) => readZone(fileAfter(checks)).map(([name]) => name);
   const [dkim, spf, dmarc] = RECORDS.map(({ name }) => name);
   t.same(imported([checkOf('spf', {})]), [dkim, spf, dmarc], 'what is missing is in it');
   t.same(imported([checkOf('dkim', { ok: true, reason: null })]), [spf, dmarc], 'what is there is not');
@@ -60,6 +68,15 @@ t.test('an import never does harm', { skip: NO_ZONE_READER }, async (t) => {
   t.same(imported([checkOf('spf', other)]), [dkim, dmarc], 'nor a second SPF record');
   t.same(imported([checkOf('dmarc', { reason: 'dns_unavailable' })]), [dkim, spf]);
   t.same(imported([checkOf('dkim', { reason: 'dns_unavailable' })]), [dkim, spf, dmarc]);
-  const zone = zoneFile({ domain: 'acme.test', records: RECORDS, checks: [checkOf('spf', other)] });
-  t.match(zone, /^; Left out: a different one exists/m);
+  t.match(fileAfter([checkOf('spf', other)]), /^; Left out: a different one exists/m);
+  const beside = '; acme.test. 3600 IN TXT "v=spf1 include:spf.service.test -all"';
+  t.ok(
+    fileAfter([checkOf('spf', other)])
+      .split('\n')
+      .includes(beside),
+    'what it must become',
+  );
+  const typo = checkOf('spf', { reason: 'invalid_record', found: ['v=spf1 ipv4:192.0.2.1 -all'] });
+  t.same(imported([typo]), [dkim, dmarc]);
+  t.notMatch(fileAfter([typo]), /TXT "v=spf1/, 'first, the mistake');
 });

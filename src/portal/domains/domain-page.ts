@@ -2,6 +2,9 @@
 // as the domain is not verified and somebody who may change it has the page open.
 import { isUuid } from '../../base/ids.ts';
 import { isRefusal } from '../../base/refusals.ts';
+import { checkedDomainRecord } from '../../domains/check-needed.ts';
+import { factsOf } from '../../domains/domains.ts';
+import { domainRecords } from '../../domains/needed-records.ts';
 import { zoneFile } from '../../domains/zone-file.ts';
 import { type Html, html } from '../../http/html.ts';
 import type { Domain, DomainChecks } from '../../store/domains.ts';
@@ -95,8 +98,11 @@ export async function downloadZoneFile(services: DomainServices, visit: VisitOf<
   const domain = await domainOf(services, visit);
   if (!domain || domain.state === 'revoked') return missing();
   const last = await services.domains.lastChecks(ownerOf(visit), domain.id);
-  const records = services.domains.recordsOf(domain);
-  return document(zoneFile({ domain: domain.name, records, checks: last?.checks ?? [] }), {
+  const entries = domainRecords(factsOf(domain), services.names).map((record) => {
+    const check = last?.checks.find((one) => one.name === record.name);
+    return check ? checkedDomainRecord(record, check, services.names.spfDomain) : record;
+  });
+  return document(zoneFile(domain.name, entries), {
     'Content-Type': 'text/plain; charset=utf-8',
     // The name is of A-labels, so nothing in it needs quoting.
     'Content-Disposition': `attachment; filename="${domain.name}.zone"`,

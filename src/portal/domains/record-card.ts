@@ -1,9 +1,10 @@
 // One DNS record: what to enter where, with everything to copy, and beside it what was found and how it differs.
 import type { DnsRecordToPublish, ServiceNames } from '../../domains/checks.ts';
 import { differences } from '../../domains/difference.ts';
+import { spfBeside } from '../../domains/extended-spf.ts';
 import { likelyZone, relativeHost } from '../../domains/host-names.ts';
 import { quotedTxt, txtStrings } from '../../domains/txt-strings.ts';
-import { mergedDmarc, mergedSpf } from '../../domains/zone-file.ts';
+import { mergedDmarc } from '../../domains/zone-file.ts';
 import { type Html, html } from '../../http/html.ts';
 import type { DomainCheck } from '../../store/domains.ts';
 import { badge, copyable, copyableBlock, facts } from '../elements.ts';
@@ -84,12 +85,15 @@ ${found.length > shown.length && html`<p class="hint">and ${found.length - shown
 ${noticed.length > 0 && html`<ul>${noticed.map((sentence) => html`<li>${sentence}</li>`)}</ul>`}`;
 }
 
-function suggestion({ record, ok, found }: DomainCheck, names: ServiceNames): Html | null {
-  if (record === 'spf' && !ok) {
-    const merged = mergedSpf(found, `include:${names.spfDomain}`);
+function suggestion(check: DomainCheck, names: ServiceNames): Html | null {
+  const { record, ok, found, reason } = check;
+  // Without an answer about what it includes, ours may be among it.
+  if (record === 'spf' && !ok && reason !== 'dns_unavailable') {
+    const merged = spfBeside(check, names.spfDomain);
+    const change = reason === 'multiple_records' ? 'Replace your SPF records with' : 'Change your SPF record to';
     return merged === null
       ? null
-      : html`<p>Change your SPF record to this; there must be only one:</p>${copyableBlock(merged, 'the merged SPF record')}`;
+      : html`<p>${change} this; there must be only one:</p>${copyableBlock(merged, 'the merged SPF record')}`;
   }
   if (record === 'dmarc' && ok) {
     const merged = mergedDmarc(found, names.dmarcReportAddress);

@@ -32,6 +32,7 @@ export function isSpfRecord(text: string): boolean {
 
 export function parseSpfRecord(text: string): SpfRecord {
   const delegates: string[] = [];
+  const included = new Set<string>();
   let redirect: string | null = null;
   let invalidTerm: string | null = null;
   let isOver = false;
@@ -43,8 +44,12 @@ export function parseSpfRecord(text: string): SpfRecord {
     if (NEEDS_VALUE.has(name) && (separator !== ':' || value === '')) invalidTerm ??= term;
     // RFC 7208 section 5.1: terms after `all` are never evaluated.
     isOver ||= name === 'all';
-    // With a qualifier other than +, a match of the include is not a pass.
-    if (name === 'include' && !isOver && qualifier.replace('+', '') === '') delegates.push(normalName(value));
+    if (name === 'include' && !isOver) {
+      const domain = normalName(value);
+      // With a qualifier other than +, a match is not a pass, and a later include of the same domain is never reached.
+      if (!included.has(domain) && qualifier.replace('+', '') === '') delegates.push(domain);
+      included.add(domain);
+    }
     if (modifier.toLowerCase() === 'redirect') redirect = normalName(target);
   }
   if (redirect !== null && !isOver) delegates.push(redirect);
@@ -59,8 +64,9 @@ export async function searchInclude(record: SpfRecord, wanted: string, lookups: 
   const target = normalName(wanted);
   const seen = new Set<string>();
   let outage: string | null = null;
-  let limitReached = false;
-  for (let level = record.delegates; level.length > 0; ) {
+  // Each include costs a look-up, so receivers never reach the eleventh.
+  let limitReached = record.delegates.length > MAX_LOOKUPS;
+  for (let level = record.delegates.slice(0, MAX_LOOKUPS); level.length > 0; ) {
     if (level.includes(target)) return { kind: 'included' };
     const open = [...new Set(level)].filter((domain) => !seen.has(domain) && canBeLookedUp(domain));
     const next = open.slice(0, MAX_LOOKUPS - seen.size);
