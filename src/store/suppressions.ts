@@ -84,6 +84,7 @@ export interface SuppressionStore {
   searchSuppressions(tenantId: string, search: SuppressionSearch): Promise<FoundSuppressions>;
   /** Ordered by address, after `after`. */
   listSuppressions(tenantId: string, page: SuppressionPage): Promise<Suppression[]>;
+  /** Replaces an older entry; but a bounce does not replace what an operator added, as long as that holds. */
   addPlatformSuppression(entry: PlatformSuppression): Promise<'added' | 'exists'>;
   removePlatformSuppression(address: string): Promise<boolean>;
   listPlatformSuppressions(page: SuppressionPage): Promise<PlatformSuppression[]>;

@@ -152,7 +152,7 @@ export const suppressionCases = {
   },
 
   'a newer statement renews an entry of the platform': async (t: Test, bench: Bench) => {
-    const first = platformEntry('a@x.test');
+    const first = { ...platformEntry('a@x.test'), messageId: bench.id() };
     t.equal(await bench.store.suppressions.addPlatformSuppression(first), 'added');
     const second = {
       ...first,
@@ -166,6 +166,25 @@ export const suppressionCases = {
     t.strictSame(await bench.store.suppressions.listPlatformSuppressions(PAGE), [second]);
     t.equal(await bench.store.suppressions.removePlatformSuppression('a@x.test'), true);
     t.equal(await bench.store.suppressions.removePlatformSuppression('a@x.test'), false);
+  },
+
+  "an operator's entry of the platform stays through bounces, until it expires": async (t: Test, bench: Bench) => {
+    const { suppressions } = bench.store;
+    const listed = () => suppressions.listPlatformSuppressions(PAGE);
+    const byOperator = { ...platformEntry('a@x.test'), mxGroup: null, rule: 'operator manual' };
+    await suppressions.addPlatformSuppression(byOperator);
+    const bounced = (createdAt: number) => {
+      const times = { createdAt, expiresAt: createdAt + 5000 };
+      return { ...platformEntry('a@x.test'), messageId: bench.id(), ...times };
+    };
+    t.equal(await suppressions.addPlatformSuppression(bounced(byOperator.expiresAt - 1)), 'exists');
+    t.strictSame(await listed(), [byOperator]);
+    const again = { ...byOperator, rule: 'operator asked', expiresAt: byOperator.expiresAt - 1 };
+    await suppressions.addPlatformSuppression(again);
+    t.strictSame(await listed(), [again], 'an operator changes it');
+    const after = bounced(again.expiresAt);
+    await suppressions.addPlatformSuppression(after);
+    t.strictSame(await listed(), [after]);
   },
 };
 

@@ -159,6 +159,8 @@ export class Model {
     const isOfAnother = ([key, one]: [string, Suppression]) =>
       one.address === address && !key.startsWith(message.tenantId) && isSaid(one) && !one.rule?.startsWith('route-');
     if (needsSecondTenant && ![...this.suppressions].some(isOfAnother)) return;
+    const known = this.platform.get(address);
+    if (known && known.messageId === null && known.expiresAt > at) return;
     this.platform.set(address, { ...entry, mxGroup, rule, expiresAt });
   }
 

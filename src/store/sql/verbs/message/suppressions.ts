@@ -192,7 +192,7 @@ export function* insertSuppression(db: Transaction, tenantId: string, entry: Sup
   return result.changes === 1 ? 'added' : 'exists';
 }
 
-/** A newer bounce renews an entry: it expires later. */
+/** A newer bounce renews an entry, so that it expires later; what an operator added stays until it expires. */
 export function* insertPlatformSuppression(db: Transaction, entry: PlatformSuppression): Steps<'added' | 'exists'> {
   const known =
     (yield* db.sql('SELECT 1 FROM platform_suppressions WHERE address = +?').get(entry.address)) !== undefined;
@@ -201,7 +201,9 @@ export function* insertPlatformSuppression(db: Transaction, entry: PlatformSuppr
       `INSERT INTO platform_suppressions (address, mx_group, rule, message_id, created_at, expires_at)
      VALUES (+?, +?, +?, +?, +?, +?)
      ON CONFLICT (address) DO UPDATE SET mx_group = excluded.mx_group, rule = excluded.rule,
-       message_id = excluded.message_id, created_at = excluded.created_at, expires_at = excluded.expires_at`,
+       message_id = excluded.message_id, created_at = excluded.created_at, expires_at = excluded.expires_at
+     WHERE platform_suppressions.message_id IS NOT NULL OR excluded.message_id IS NULL
+       OR platform_suppressions.expires_at <= excluded.created_at`,
     )
     .run(
       entry.address,
