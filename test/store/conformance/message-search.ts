@@ -176,13 +176,24 @@ export const messageSearchCases = {
     t.equal((await find(bench, tenant.id, { maxScanned: 1, limit: 5 })).stoppedEarly, false);
   },
 
-  'time is the time of the ids: from is in, until is not': async (t: Test, bench: Bench) => {
+  'time is that of acceptance: from is in, until is not': async (t: Test, bench: Bench) => {
     const { tenant, domain } = await bench.sender('acme.test');
-    for (const minute of [0, 1, 2]) await acceptAt(bench, domain, `m${minute}@x.test`, T0 + minute * 60_000);
+    for (const minute of [0, 1, 2]) await acceptAt(bench, domain, `m${minute}@x.test`, { at: T0 + minute * 60_000 });
     const found = (search: Partial<MessageSearch>) => recipients(bench, tenant.id, search);
     t.strictSame(await found({ from: T0 + 60_000 }), ['m2@x.test', 'm1@x.test']);
     t.strictSame(await found({ until: T0 + 60_000 }), ['m0@x.test']);
     t.strictSame(await found({ from: T0, until: T0 + 60_001 }), ['m1@x.test', 'm0@x.test']);
+  },
+
+  'time is that of acceptance also where the ID was made a moment later': async (t: Test, bench: Bench) => {
+    const { tenant, domain } = await bench.sender('acme.test');
+    const at = T0 + 60_000;
+    await acceptAt(bench, domain, 'late@x.test', { at, idsAt: at + 900 });
+    const found = (search: Partial<MessageSearch>) => recipients(bench, tenant.id, search);
+    t.strictSame(await found({ until: at + 1 }), ['late@x.test']);
+    t.strictSame(await found({ from: at, until: at + 1 }), ['late@x.test']);
+    t.strictSame(await found({ from: at + 1 }), []);
+    t.strictSame(await found({ until: at }), []);
   },
 
   'pages follow each other without a gap': async (t: Test, bench: Bench) => {
@@ -277,9 +288,14 @@ async function acceptMany(bench: Bench, domain: Domain, messages: number): Promi
   return lane;
 }
 
-/** With ids of that time, as the daemon gives them out. */
-async function acceptAt(bench: Bench, domain: Domain, to: string, at: number): Promise<void> {
-  const hex = at.toString(16).padStart(12, '0');
+/** With IDs of that time, unless they are given another, as the daemon makes them. */
+async function acceptAt(
+  bench: Bench,
+  domain: Domain,
+  to: string,
+  { at, idsAt = at }: { at: number; idsAt?: number },
+): Promise<void> {
+  const hex = idsAt.toString(16).padStart(12, '0');
   const timed = (id: string) => `${hex.slice(0, 8)}-${hex.slice(8)}${id.slice(13)}`;
   const submission = bench.submission(domain, [to], { acceptedAt: at });
   const recipients = submission.recipients.map((each) => ({ ...each, messageId: timed(each.messageId) }));

@@ -11,6 +11,8 @@ import { blocksFor, type MarkedBlock } from '../verbs/upkeep/recipient-marks.ts'
 
 /** The clock is checked after so many rows: less than 1 ms, if they are in memory. */
 const STRIDE = 500;
+/** IDs are made beside the time of acceptance: mostly in the same millisecond. */
+const ID_SLACK_MS = 1000;
 
 interface Span {
   /** Exclusive. */
@@ -83,7 +85,7 @@ class Spans {
   constructor(db: Queries, tenantId: string, search: MessageSearch) {
     this.#db = db;
     this.#of = search.recipient === undefined ? null : { tenantId, recipient: search.recipient };
-    this.#oldest = search.from === undefined ? BEFORE_ALL_IDS : idAt(search.from);
+    this.#oldest = search.from === undefined ? BEFORE_ALL_IDS : idAt(search.from - ID_SLACK_MS);
     this.#newest = newestId(search);
     this.#above = this.#newest;
   }
@@ -139,7 +141,7 @@ interface Conditions {
 
 /** Null: nothing can match. */
 function* conditionsOf(db: Queries, tenantId: string, search: MessageSearch): Steps<Conditions | null> {
-  const { state, recipient, recipientDomain, senderDomain, sender, tag, apiKeyId } = search;
+  const { state, recipient, recipientDomain, senderDomain, sender, tag, apiKeyId, from, until } = search;
   const conditions: string[] = [];
   const values: unknown[] = [];
   const add = (condition: string, ...of: unknown[]) => {
@@ -152,6 +154,8 @@ function* conditionsOf(db: Queries, tenantId: string, search: MessageSearch): St
     if (found.length === 0) return null;
     add(`m.lane IN (${found.map(() => '+?').join(', ')})`, ...found);
   }
+  if (from !== undefined) add('m.created_at >= +?', from);
+  if (until !== undefined) add('m.created_at < +?', until);
   if (recipient !== undefined) add(...mailboxIs('m.recipient', recipient));
   if (state !== undefined) add('m.state = +?', state);
   if (apiKeyId !== undefined) add('s.api_key_id = +?', toId(apiKeyId));
@@ -211,7 +215,7 @@ function* matching(
 
 function newestId({ until, olderThan }: MessageSearch): Buffer {
   const bounds: Buffer[] = [BEHIND_ALL_IDS];
-  if (until !== undefined) bounds.push(idAt(until));
+  if (until !== undefined) bounds.push(idAt(until + ID_SLACK_MS));
   if (olderThan !== undefined) bounds.push(toId(olderThan));
   return bounds.sort(Buffer.compare)[0]!;
 }
