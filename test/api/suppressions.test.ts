@@ -114,7 +114,8 @@ t.test('a plus that was not encoded is refused, and told how to write', async (t
     query = `?limit=1&after=${encodeURIComponent(next)}`;
   }
   refusedAs(t, await list(key, '?after=jo+1@example.org'), /^after: must be the `next` of an earlier page. .*%2B/);
-  refusedAs(t, await list(key, '?after=jo'), /^after: must be the `next` of an earlier page.$/);
+  const places = (await list(key, '?after=jo')).body.suppressions.length;
+  t.ok(places > 0, 'any other place will do');
   refusedAs(t, await list(key, '?address=jo+1@example.org'), /^address: .*only allowed inside quotes. .*%2B/);
   refusedAs(t, await remove(key, 'jo 1@example.org'), /^address: .*only allowed inside quotes.$/);
 });

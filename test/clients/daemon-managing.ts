@@ -107,7 +107,7 @@ export async function suppressions(t: Test, call: Caller): Promise<void> {
   const again = { added: 0, known: 1, refused: 1, refusals: [{ index: null, line: 3 }] };
   await call.gives(again, 'suppressions.import', { csv });
   const found = { suppressions: [{ address, reason: 'complaint' }], has_more: false };
-  await call.gives(found, 'suppressions.list', { reason: 'complaint', after: 'a@example.org', limit: 1000, address });
+  await call.gives(found, 'suppressions.list', { reason: 'complaint', after: 'a+a@example.org', limit: 1000, address });
   t.equal(await call.result('suppressions.remove', { address }), null);
 }
 
