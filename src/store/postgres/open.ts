@@ -14,7 +14,7 @@ import { Primary, type Tell } from './engine/primary.ts';
 import { ReadPool } from './engine/read-pool.ts';
 import { parseServerAddress } from './engine/server-address.ts';
 import { Session } from './engine/session.ts';
-import { besideOf } from './engine/side-by-side.ts';
+import { besideOf, takesTurn } from './engine/side-by-side.ts';
 import { VerbRunner } from './engine/verb-runner.ts';
 import type { WaveOptions } from './engine/wave-statements.ts';
 import { WritingConnection, type WritingOptions } from './engine/writing-connection.ts';
@@ -98,7 +98,7 @@ function runOn({ pool, look, runner, writing }: Running, verb: DeclaredVerb): Ru
   const { name, kind, work } = verb;
   if (LOOKS.has(name)) return (...args) => look(() => work(...args));
   if (kind === 'read') return (...args) => pool.read(runner, () => work(...args));
-  return (...args) => writing.write(kind, () => work(...args), besideOf(name, args));
+  return (...args) => writing.write(kind, () => work(...args), besideOf(name, args), takesTurn(name));
 }
 
 async function ping({ pool, runner }: Running): Promise<boolean> {

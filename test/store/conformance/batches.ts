@@ -1,7 +1,7 @@
 // Conformance: many submissions accepted in one transaction, and what a repeated batch is answered.
 import type { Test } from 'tap';
 import type { Domain } from '../../../src/store/domains.ts';
-import type { BatchEntry, NewBatch } from '../../../src/store/submissions.ts';
+import type { BatchEntry, NewBatch, NewSubmission } from '../../../src/store/submissions.ts';
 import { type Bench, LIFETIME_MS, T0 } from './harness.ts';
 
 const WORDS = {
@@ -11,8 +11,13 @@ const WORDS = {
 };
 const REFUSED: BatchEntry = { kind: 'refused', error: 'validation_failed', message: 'to: no @.' };
 
-export function entry(bench: Bench, domain: Domain, to: string[] = ['a@x.test']): BatchEntry {
-  return { kind: 'submission', submission: bench.submission(domain, to), refusalOf: WORDS };
+export function entry(
+  bench: Bench,
+  domain: Domain,
+  to: string[] = ['a@x.test'],
+  change: Partial<NewSubmission> = {},
+): BatchEntry {
+  return { kind: 'submission', submission: bench.submission(domain, to, change), refusalOf: WORDS };
 }
 
 export function batchOf(domain: Domain, entries: BatchEntry[], change: Partial<NewBatch> = {}): NewBatch {

@@ -68,6 +68,18 @@ export function besideOf(verb: string, args: readonly unknown[]): Beside | null 
   return RULES[verb]?.(...(args as never[])) ?? null;
 }
 
+/**
+ * These run alone in a group that takes its turn, as those above do. Contents are numbered in turn, so that the order of their
+ * numbers is that of their commits, and the count of tags, which goes on behind the last one that it has seen, misses none.
+ * The nodes queue the same scheduled mail: behind the turn of another one, nothing of it is left to do.
+ */
+const ALONE_IN_TURN: ReadonlySet<string> = new Set(['submissions.acceptBatch', 'queue.queueScheduled']);
+
+/** Whether its group takes turns with those of other nodes. */
+export function takesTurn(verb: string): boolean {
+  return verb in RULES || ALONE_IN_TURN.has(verb);
+}
+
 /** Verbs of one round run side by side, the rounds one after the other. */
 export function inRounds<Verb extends { beside: Beside | null }>(verbs: readonly Verb[]): Verb[][] {
   const done: Verb[][] = [];

@@ -43,6 +43,7 @@ interface Verb {
   kind: WritingKind;
   /** Null: it runs alone. */
   beside: Beside | null;
+  takesTurn: boolean;
   resolve(value: unknown): void;
   reject(reason: unknown): void;
 }
@@ -102,10 +103,10 @@ export class WritingConnection {
     this.#random = parts.random ?? Math.random;
   }
 
-  write<T>(kind: WritingKind, work: () => Steps<T>, beside: Beside | null = null): Promise<T> {
+  write<T>(kind: WritingKind, work: () => Steps<T>, beside: Beside | null = null, takesTurn = false): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       if (this.#closed) return reject(new Fault('the store is closed'));
-      this.#waiting.push({ work, kind, beside, resolve: resolve as (value: unknown) => void, reject });
+      this.#waiting.push({ work, kind, beside, takesTurn, resolve: resolve as (value: unknown) => void, reject });
       this.#running ??= this.#runAll();
     });
   }
@@ -199,8 +200,7 @@ export class WritingConnection {
     const { session } = this.#parts;
     let transaction: WriteTransaction;
     try {
-      const takesTurn = inTurn || verbs.some(({ beside }) => beside !== null);
-      transaction = await this.#begin(takesTurn);
+      transaction = await this.#begin(inTurn || verbs.some(({ takesTurn }) => takesTurn));
     } catch (error) {
       if (error instanceof Fault) this.#rejectWaiting(error);
       return { error };

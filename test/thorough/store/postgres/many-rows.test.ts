@@ -6,6 +6,7 @@ import { HOUR_MS } from '../../../../src/base/clock.ts';
 import { noFigures, type Tally } from '../../../../src/store/figures.ts';
 import type { Candidate } from '../../../../src/store/source-addresses.ts';
 import type { GroupStats } from '../../../../src/store/verb-kinds.ts';
+import { batchOf, entry } from '../../../store/conformance/batches.ts';
 import { Bench, dueAgainFrom, T0 } from '../../../store/conformance/harness.ts';
 import { asDue, LATER, schedule } from '../../../store/conformance/scheduled.ts';
 import { candidate, factsOf } from '../../../store/conformance/source-addresses.ts';
@@ -36,6 +37,18 @@ async function claimFrom(bench: Bench, count: number, only: Candidate) {
 }
 
 const VERBS: Record<string, Verb> = {
+  async acceptBatch(bench, count) {
+    const { domain, to } = await senderOf(bench, count);
+    const batch = batchOf(
+      domain,
+      to.map((address) => entry(bench, domain, [address])),
+    );
+    return async () => {
+      const result = await bench.store.submissions.acceptBatch(batch);
+      return result.kind === 'accepted' ? result.items.length : result.kind;
+    };
+  },
+
   async queueScheduled(bench, count) {
     const { domain, to } = await senderOf(bench, count);
     const { ids } = await schedule(bench, domain, to);

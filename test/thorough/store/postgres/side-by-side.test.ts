@@ -1,5 +1,6 @@
 // Groups of the PostgreSQL driver whose verbs run side by side: what they send, and what becomes of one that fails.
 import t, { type Test } from 'tap';
+import { HOUR_MS } from '../../../../src/base/clock.ts';
 import { arrayFormOf } from '../../../../src/store/postgres/engine/array-forms.ts';
 import { encodeArray } from '../../../../src/store/postgres/engine/array-values.ts';
 import { connect } from '../../../../src/store/postgres/engine/primary.ts';
@@ -10,9 +11,11 @@ import { openPostgresStore, type PostgresOptions } from '../../../../src/store/p
 import type { ClaimedMessage } from '../../../../src/store/queue.ts';
 import type { RetentionSlice } from '../../../../src/store/upkeep.ts';
 import type { GroupStats } from '../../../../src/store/verb-kinds.ts';
+import { batchOf, entry } from '../../../store/conformance/batches.ts';
 import { Bench, countAll, dueAgainFrom, LIFETIME_MS, T0 } from '../../../store/conformance/harness.ts';
 import { resultOf, webhookOf } from '../../../store/conformance/webhook-deliveries.ts';
 import { type PostgresServer, postgresMissing, startPostgres } from '../../../support/postgres-server.ts';
+import { startTcpProxy } from '../../../support/tcp-proxy.ts';
 import { until } from '../../../support/until.ts';
 
 const noContents = () => {
@@ -148,6 +151,37 @@ t.test('with a server', { skip: postgresMissing() }, async (t) => {
     await Promise.all(calls);
     t.equal(await bench.store.figures.countOpenMessages(), 202);
     t.strictSame([...new Set(groups.map(({ sent }) => sent!.tries))], [1], 'each at its first try');
+  });
+
+  t.test('a batch takes its turn: no count of tags goes past it', async (t) => {
+    const proxy = await startTcpProxy(t, server);
+    const { bench: near, url } = await openOn(t, server);
+    const far = await openPostgresStore({ url: url.replace(`:${server.port}/`, `:${proxy.port}/`) });
+    t.teardown(() => far.close());
+    const [{ tenant, domain }, other] = [await near.sender('acme.test'), await near.sender('other.test')];
+    const labels = { tags: { campaign: 'spring' }, metadata: null };
+    // Makes the lanes, for which one would wait for the other.
+    for (const from of [domain, other.domain]) await near.accept(from, ['first@x.test'], { labels });
+    await countAll(near.store);
+    const held = proxy.holdBefore('COMMIT');
+    const entries = ['a@x.test', 'b@x.test'].map((to) => entry(near, domain, [to], { labels }));
+    const batch = far.submissions.acceptBatch(batchOf(domain, entries));
+    await held;
+    let isThrough = false;
+    const accepted = near.accept(other.domain, ['c@x.test'], { labels }).then(() => (isThrough = true));
+    const waits = `SELECT 1 FROM pg_locks WHERE NOT granted AND locktype = 'relation'`;
+    const isWaiting = async () => ((await server.run('postgres', waits)).rowCount ?? 0) > 0;
+    await until('what comes behind the batch waits, or is through', async () => isThrough || (await isWaiting()));
+    await countAll(near.store);
+    proxy.release();
+    t.match(await batch, { kind: 'accepted' });
+    await accepted;
+    await countAll(near.store);
+    const day = { fromHour: T0 / HOUR_MS, untilHour: T0 / HOUR_MS + 24, stepHours: 24 } as const;
+    const tag = { name: 'campaign', value: 'spring' };
+    const chartOf = ({ id }: { id: string }) => near.store.figures.tagChartOf(id, { ...day, tag });
+    t.match((await chartOf(tenant)).points, [{ figures: { accepted: 3 } }]);
+    t.match((await chartOf(other.tenant)).points, [{ figures: { accepted: 2 } }]);
   });
 
   for (const count of [1, 2]) {

@@ -43,11 +43,11 @@ function* acceptBatch(db: Transaction, batch: NewBatch): Steps<BatchResult> {
 }
 
 function* firstRefused(db: Transaction, entries: readonly BatchEntry[]): Steps<BatchResult | null> {
-  for (const [index, entry] of entries.entries()) {
-    const why = entry.kind === 'submission' ? yield* refusalOf(db, entry.submission) : null;
-    if (why) return { kind: 'refused', index, why };
-  }
-  return null;
+  const refusals = yield* db.forAll(entries, function* (entry) {
+    return entry.kind === 'submission' ? yield* refusalOf(db, entry.submission) : null;
+  });
+  const index = refusals.findIndex((why) => why !== null);
+  return index < 0 ? null : { kind: 'refused', index, why: refusals[index]! };
 }
 
 function itemOf(entry: BatchEntry, result: AcceptResult | null): BatchItem {
