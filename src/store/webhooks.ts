@@ -3,12 +3,15 @@ import type { SealedSecret } from '../base/vault.ts';
 import type { EventFamily, EventType, StoredEvent } from './events.ts';
 import type { Owner } from './owners.ts';
 
+/** In PostgreSQL, a row of the index that finds it has at most 2704 bytes, with the tenant's ID. */
+export const MAX_TARGET_CHARS = 2600;
+
 export interface Webhook {
   id: string;
   tenantId: string;
   /** As the tenant wrote it. */
   url: string;
-  /** The URL in normal form: compared and connected to. */
+  /** The URL in normal form, of at most MAX_TARGET_CHARS: compared and connected to. */
   target: string;
   description: string | null;
   createdAt: number;

@@ -8,7 +8,7 @@ import { isRefusal, type Refusal, refuse } from '../base/refusals.ts';
 import type { Vault } from '../base/vault.ts';
 import { EVENT_CHOICES } from '../events/event-types.ts';
 import type { Store, StoreVerbs } from '../store/store.ts';
-import type { EventChoice, Webhook } from '../store/webhooks.ts';
+import { type EventChoice, MAX_TARGET_CHARS, type Webhook } from '../store/webhooks.ts';
 import { refuseTarget, type TargetPolicy } from './target.ts';
 
 /** Standard Webhooks 1.0 requires 24 to 64 bytes; 32 are the output size of HMAC-SHA256. */
@@ -169,7 +169,10 @@ function readTarget(url: string, policy: TargetPolicy): string | Refusal {
   const read = readWebhookUrl(url);
   if ('problem' in read) return invalid('url', read.problem);
   const refused = refuseTarget(read.url, policy);
-  return refused === null ? read.url.href : invalid('url', refused);
+  if (refused !== null) return invalid('url', refused);
+  const { href } = read.url;
+  if (href.length <= MAX_TARGET_CHARS) return href;
+  return invalid('url', `must have at most ${MAX_TARGET_CHARS} characters when percent-encoded, not ${href.length}.`);
 }
 
 function descriptionProblem(description: string): Refusal | null {

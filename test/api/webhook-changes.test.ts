@@ -52,6 +52,11 @@ t.test('a change keeps what it does not name', async (t) => {
   t.notOk('events' in (await change({ events: [] })).body, 'every event');
   refusedAs(t, await change({ url: 'https://jo:pw@a.test/' }), /^url: must not contain credentials/);
   refusedAs(t, await change({ url: `https://a.test/${'x'.repeat(2048)}` }), /^url: must have at most 2048/);
+  refusedAs(
+    t,
+    await change({ url: `https://a.test/${'字'.repeat(300)}` }),
+    /^url: .* 2600 characters when percent-encoded/,
+  );
   refusedAs(t, await change({ description: 'a\udc00' }), /^description: must be valid Unicode/);
   refusedAs(t, await change({ description: null }), /at least one of url, description and events/);
   refusedAs(t, await change({ event: [] }), /^event: unknown field; did you mean events/);

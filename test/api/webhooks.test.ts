@@ -152,6 +152,7 @@ t.test('URLs and descriptions that are refused', async (t) => {
     ['https:\\\\acme.test\\in', /^url: must not contain .*backslash/],
     ['https://acme.test\\@127.0.0.1/', /^url: must not contain .*backslash/],
     [`https://acme.test/${'a'.repeat(2031)}`, /^url: must have at most 2048 characters, not 2049/],
+    [`https://acme.test/${'é'.repeat(431)}`, /^url: must have at most 2600 characters when percent-encoded, not 2604/],
     ['https://acme.test/\ud800', /^url: must be valid Unicode/],
   ];
   for (const [url, message] of urls) {

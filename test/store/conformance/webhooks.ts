@@ -1,6 +1,7 @@
 // Conformance: a tenant's webhooks: one per target, so many in all, gone when deleted.
+import { createHash } from 'node:crypto';
 import type { Test } from 'tap';
-import type { NewWebhook, Webhook } from '../../../src/store/webhooks.ts';
+import { MAX_TARGET_CHARS, type NewWebhook, type Webhook } from '../../../src/store/webhooks.ts';
 import { type Bench, T0 } from './harness.ts';
 
 export function newWebhook(bench: Bench, tenantId: string, change: Partial<NewWebhook> = {}): NewWebhook {
@@ -32,6 +33,17 @@ export const webhookCases = {
     const described = await added(bench, tenantId, { target: 'https://b.test/', description: 'a\u0000b\n😀' });
     t.strictSame(await bench.store.webhooks.getWebhook(tenantId, described.id), described);
     t.equal(await bench.store.webhooks.getWebhook(tenantId, bench.id()), null);
+  },
+
+  'the longest target is kept, and found': async (t: Test, bench: Bench) => {
+    const { id: tenantId } = await bench.tenant();
+    // Of characters that no database can compress.
+    const hashes = Array.from({ length: 70 }, (_, at) => createHash('sha256').update(`${at}`).digest('base64url'));
+    const target = `https://acme.test/${hashes.join('')}`.slice(0, MAX_TARGET_CHARS);
+    t.equal(target.length, MAX_TARGET_CHARS);
+    const webhook = await added(bench, tenantId, { target });
+    t.strictSame(await bench.store.webhooks.getWebhook(tenantId, webhook.id), webhook);
+    t.equal(await bench.store.webhooks.createWebhook(newWebhook(bench, tenantId, { target }), 50), 'exists');
   },
 
   'a choice of events is kept, changed and taken back': async (t: Test, bench: Bench) => {
