@@ -194,6 +194,17 @@ t.test('a file that is not UTF-8 is not imported, whatever is to be left out', a
   t.match(await run('suppression', 'import', marked, '--tenant', tenant), { code: 0, stdout: /^1 address added/ });
 });
 
+t.test('an address is searched in any spelling', async (t) => {
+  const { run, tenant } = await installation(t);
+  for (const list of [['--tenant', tenant], ['--platform']]) {
+    await run('suppression', 'add', ...list, '--address', 'Ann@bücher.example');
+    for (const search of ['ann@BÜCHER.example', 'ann@xn--bcher', 'AN']) {
+      const { stdout } = await run('suppression', 'list', ...list, '--search', search);
+      t.match(stdout, 'ann@xn--bcher-kva.example', search);
+    }
+  }
+});
+
 t.test('a quote that is not closed ends the import, whatever is to be left out', async (t) => {
   const { run, write, tenant } = await installation(t);
   const file = write('open.csv', 'address,reason\na@x.test,\n"b@x.test,\nc@x.test,\n');

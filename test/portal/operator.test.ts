@@ -198,6 +198,10 @@ t.test("the platform's list is searched, mended entry by entry, and undone by re
   t.match(list.text, `gone@${RECEIVER}`);
   t.match((await operator.get(`${path}?address=gone`)).text, `gone@${RECEIVER}`);
   t.match((await operator.get(`${path}?address=zzz`)).text, 'No address matches');
+  await postrider.json('suppression', 'add', '--platform', '--address', 'Ann@bücher.test');
+  const found = await operator.get(`${path}?address=${encodeURIComponent('Ann@bücher.test')}`);
+  t.match(found.text, 'ann@xn--bcher-kva.test');
+  await postrider.json('suppression', 'remove', '--platform', '--address', 'ann@bücher.test');
   const removed = await operator.submit(list, `${path}/remove`);
   t.match(removed.text, `gone@${RECEIVER} is no longer on the platform’s list.`);
   t.match((await operator.submit(list, `${path}/remove`)).text, 'The address isn’t on the list.');

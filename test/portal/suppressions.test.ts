@@ -96,6 +96,9 @@ t.test('suppressions', async (t) => {
     t.same(await listOf({ reason: 'unsubscribe' }), ['bob@x.test']);
     t.same(await listOf({ reason: 'complaint', search: 'ANN' }), ['ann@x.test']);
     t.same(await listOf({ reason: 'manual', search: 'ann' }), []);
+    t.same(await listOf({ search: 'Jo@Ümlaut.test' }), ['jo@xn--mlaut-jva.test']);
+    const searched = await visitor.get(`${LIST}?search=${encodeURIComponent('Jo@Ümlaut.test')}`);
+    t.equal(searched.form(LIST).fields.get('search'), 'Jo@Ümlaut.test', 'as it was typed');
   });
 
   await t.test('columns that are ignored are named', async (t) => {

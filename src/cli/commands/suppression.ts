@@ -6,6 +6,7 @@ import { counted } from '../../base/text/counted.ts';
 import { nearest } from '../../base/text/suggest.ts';
 import { type Answer, done, failed } from '../../operator/answer.ts';
 import type { OperatorServices } from '../../operator/operator-services.ts';
+import { suppressionPrefix } from '../../protocol/mail/addresses/address.ts';
 import { NO_ROUTE, SUPPRESSION_REASONS, type SuppressionPage, type UndoneBounces } from '../../store/suppressions.ts';
 import { undoHardBounces } from '../../suppression/undo-hard-bounces.ts';
 import { storeCommand } from '../command.ts';
@@ -38,7 +39,7 @@ export const suppressionList = storeCommand({
   },
   check: scopeProblem,
   async run(services, { tenant, search, after, limit }) {
-    const prefix = search === undefined ? {} : { prefix: search.trim().toLowerCase() };
+    const prefix = search === undefined ? {} : { prefix: suppressionPrefix(search) };
     const most = limit ?? DEFAULT_LIMIT;
     const page = { after: after ?? null, limit: most + 1, ...prefix };
     const found = tenant === undefined ? await listPlatform(services, page) : await listTenant(services, tenant, page);

@@ -1,7 +1,7 @@
 // The platform's list of mailboxes that do not exist, and what to do when a receiver was wrong about many:
 // which receivers are doubted (the spike rule), trusting one again, taking back what one has said.
 import { type Html, html } from '../../http/html.ts';
-import { parseAddress, suppressionKey } from '../../protocol/mail/addresses/address.ts';
+import { parseAddress, suppressionKey, suppressionPrefix } from '../../protocol/mail/addresses/address.ts';
 import { type DoubtedReceiver, NO_ROUTE, type PlatformSuppression } from '../../store/suppressions.ts';
 import { undoHardBounces } from '../../suppression/undo-hard-bounces.ts';
 import { confirmed, emptyState, field, heading, pager, problemBox, table, time } from '../elements.ts';
@@ -35,14 +35,14 @@ interface UndoForm {
 }
 
 async function show({ store }: Services, visit: Operators, undone?: UndoForm): Promise<PageResult> {
-  const search = (visit.query.get('address') ?? '').trim().toLowerCase().slice(0, MOST_CHARS);
+  const search = (visit.query.get('address') ?? '').trim().slice(0, MOST_CHARS);
   const after = visit.query.get('after');
   const [doubts, found] = await Promise.all([
     store.reputation.listDoubtedReceivers(),
     store.suppressions.listPlatformSuppressions({
       after,
       limit: PER_PAGE + 1,
-      ...(search !== '' && { prefix: search }),
+      ...(search !== '' && { prefix: suppressionPrefix(search) }),
     }),
   ]);
   const pathOf = (change: Record<string, string>) => {

@@ -1,5 +1,6 @@
 // The tenant's suppression list: search by the beginning of an address, filter by reason, add, remove.
 import { type Html, html } from '../../http/html.ts';
+import { suppressionPrefix } from '../../protocol/mail/addresses/address.ts';
 import {
   type FoundSuppressions,
   SUPPRESSION_REASONS,
@@ -38,7 +39,12 @@ export async function showSuppressions(
   wrong: AddForm | null = null,
 ): Promise<PageResult> {
   const filter = readFilter(visit.query);
-  const search = { prefix: filter.search, reason: filter.reason, after: filter.after, limit: PER_PAGE };
+  const search = {
+    prefix: suppressionPrefix(filter.search),
+    reason: filter.reason,
+    after: filter.after,
+    limit: PER_PAGE,
+  };
   const outcome = await reads.searchSuppressions(visit.visitor.tenant.id, search);
   const list =
     outcome.kind === 'found' ? found(outcome.value, filter, visit) : html`<p class="notice warn">${outcome.reason}</p>`;
@@ -54,7 +60,7 @@ ${may && addPart(visit, wrong)}${filterForm(filter)}${list}`;
 
 function readFilter(query: URLSearchParams): Filter {
   const reason = SUPPRESSION_REASONS.find((known) => known === query.get('reason')) ?? null;
-  const search = (query.get('search') ?? '').trim().toLowerCase().slice(0, MOST_CHARS);
+  const search = (query.get('search') ?? '').trim().slice(0, MOST_CHARS);
   return { search, reason, after: query.get('after')?.slice(0, MOST_CHARS) ?? null };
 }
 

@@ -9,6 +9,7 @@ import {
   recipientKey,
   suppressionKey,
   suppressionKeyOf,
+  suppressionPrefix,
 } from '../../../src/protocol/mail/addresses/address.ts';
 
 function address(text: string): Address {
@@ -159,6 +160,14 @@ t.test('suppression is checked without case', async (t) => {
   t.not(key('jo.x@example.com'), key('jox@example.com'));
   t.equal(suppressionKeyOf('"JO"@Example.com'), key('jo@example.com'), 'of an address as it is written');
   t.equal(suppressionKeyOf('No Address@Example.com'), 'no address@example.com', 'and of what is none any more');
+});
+
+t.test('a suppression list is searched by an address in any spelling, or by its beginning', async (t) => {
+  t.equal(suppressionPrefix(' "JO"@Bücher.example '), suppressionKey(address('jo@bücher.example')));
+  t.equal(suppressionPrefix('Jo@EX'), 'jo@ex');
+  for (const part of ['JU\u0308', 'JU\u0308rgen@', 'JU\u0308rgen@example.']) {
+    t.ok(suppressionKey(address('jürgen@example.com')).startsWith(suppressionPrefix(part)), part);
+  }
 });
 
 // Where the corpus departs from the RFC: section and reason.

@@ -123,6 +123,13 @@ export function suppressionKeyOf(text: string): string {
   return parsed.ok ? suppressionKey(parsed.address) : text.toLowerCase();
 }
 
+/** What entries of a suppression list begin with that are searched by an address, or by the beginning of one. */
+export function suppressionPrefix(typed: string): string {
+  const text = typed.trim();
+  const parsed = parseAddress(text);
+  return parsed.ok ? suppressionKey(parsed.address) : text.toLowerCase().normalize('NFC');
+}
+
 /**
  * Equal for all spellings that most likely reach one person: without case, and without what follows a plus sign.
  * For comparing and counting only: mail goes to the address as it was written.
