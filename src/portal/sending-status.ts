@@ -35,13 +35,13 @@ export function sendingStatus({ tenant, paused, hasVerifiedDomain, hasDomain }: 
       return { ...blocked, tone: 'warn', word: 'in review', reason, next };
     }
     case 'pending_verification': {
-      const reason = `Your email address isn’t confirmed yet: API calls are refused until it is.${said}`;
+      const reason = `The email address of the account isn’t confirmed yet: API calls are refused until it is.${said}`;
       return {
         ...blocked,
         tone: 'warn',
         word: 'not confirmed',
         reason,
-        next: 'Open the link in the mail we sent you.',
+        next: 'The person who signed up must open the link in our mail. Signing in with that address sends a new one.',
       };
     }
     case 'active':

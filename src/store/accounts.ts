@@ -145,6 +145,8 @@ export interface MailLinkStore {
   signUp(signUp: SignUp): Promise<'created' | 'exists'>;
   /** Whether the user signed up and the address is not confirmed yet. */
   isUnconfirmed(userId: string): Promise<boolean>;
+  /** As confirmByLink, by the word of an operator. Null when the user did not sign up, or is confirmed already. */
+  confirmAddress(userId: string): Promise<SignUp | null>;
 
   /** Erases up to `limit` expired links; returns how many. */
   eraseMailLinks(now: number, limit: number): Promise<number>;

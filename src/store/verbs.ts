@@ -53,6 +53,7 @@ export const VERBS = {
     confirmByLink: 'write',
     signUp: 'write',
     isUnconfirmed: 'read',
+    confirmAddress: 'write',
     eraseMailLinks: 'mail',
     eraseSignUps: 'write',
   },

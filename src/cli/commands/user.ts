@@ -43,21 +43,28 @@ export const userReset = storeCommand({
   summary: 'Generates a new password for a user. The old one and all sessions end immediately.',
   options: {
     email: required(mailAddress('the login')),
+    confirmed: flag("confirm the address of a sign-up by your word, for a user who can't open the link in our mail"),
     'drop-second-step': flag('turn off two-factor sign-in, when the device and the recovery codes are lost'),
   },
-  async run(services, { email, 'drop-second-step': drop = false }) {
+  async run(services, { email, confirmed = false, 'drop-second-step': drop = false }) {
+    const { accounts } = services.store;
     const result = await resetPassword(services, email);
     if (result.kind === 'refused') return fromRefused(result);
     const { user } = result;
-    const dropped = drop && (await services.store.accounts.dropSecondFactor(user.id));
-    const data = { email: user.email, second_step_dropped: dropped };
+    const dropped = drop && (await accounts.dropSecondFactor(user.id));
+    const nowConfirmed = confirmed && (await accounts.confirmAddress(user.id)) !== null;
+    const data = { email: user.email, second_step_dropped: dropped, address_confirmed: nowConfirmed };
     await recordAct(services, user.tenantId, 'user.password_reset', data);
-    const factor = await services.store.accounts.findSecondFactor(user.id);
-    return done(showLogin(services, result, factor?.confirmedAt == null));
+    const factor = await accounts.findSecondFactor(user.id);
+    const isUnconfirmed = await accounts.isUnconfirmed(user.id);
+    return done({ ...showLogin(services, result, factor?.confirmedAt == null), isUnconfirmed });
   },
-  render: (login) => renderLogin(login),
-  toJson: ({ id, password }) => ({ id, password }),
+  render: ({ isUnconfirmed, ...login }) => renderLogin(login) + (isUnconfirmed ? UNCONFIRMED : ''),
+  toJson: ({ id, password, isUnconfirmed }) => ({ id, password, confirmed: !isUnconfirmed }),
 });
+
+const UNCONFIRMED =
+  "\nThe address is not confirmed, so this user can't sign in yet. Signing in sends a link to it. If you know that the address is the user's, reset the password again with --confirmed.";
 
 type Login = ReturnType<typeof showLogin>;
 

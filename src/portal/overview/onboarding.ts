@@ -32,8 +32,9 @@ function step(id: OnboardingStep['id'], title: string, done: boolean, open: Pick
 
 function addressStep(status: TenantStatus): OnboardingStep {
   return step('address', 'Confirm your email address', status !== 'pending_verification', {
-    hint: 'Open the link in the mail we sent you. You can have it sent again from your account page.',
-    link: { path: '/portal/account', label: 'Your account' },
+    // Every reader is signed in, so another user's address is meant.
+    hint: 'The person who signed up must open the link in our mail. Signing in with that address sends a new one.',
+    link: null,
   });
 }
 

@@ -189,6 +189,21 @@ export const mailLinkCases = {
     t.equal(await store.accounts.isUnconfirmed(user.id), false);
   },
 
+  "an operator's word confirms an address as its link does": async (t: Test, bench: Bench) => {
+    const { store } = bench;
+    const { tenant, user } = await signedUp(bench);
+    const link = linkFor(bench, { purpose: 'confirmation', userId: user.id });
+    await store.accounts.keepMailLink(link);
+    const confirmed = { ...tenant, status: 'in_review' };
+    t.strictSame(await store.accounts.confirmAddress(user.id), { tenant: confirmed, user });
+    t.equal(await store.accounts.isUnconfirmed(user.id), false);
+    t.equal(await store.accounts.confirmAddress(user.id), null, 'confirmed already');
+    t.equal(await store.accounts.confirmByLink(link.tokenHash, T0), null);
+    const member = await newUser(bench, tenant.id);
+    t.equal(await store.accounts.confirmAddress(member.id), null, 'who did not sign up');
+    t.equal(await store.accounts.confirmAddress(bench.id()), null);
+  },
+
   'whoever resets the password of a sign-up has confirmed the address': async (t: Test, bench: Bench) => {
     const { store } = bench;
     const { tenant, user } = await signedUp(bench);

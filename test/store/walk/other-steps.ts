@@ -233,6 +233,8 @@ async function signUps(walk: Walk): Promise<void> {
     const link = { id, tokenHash: Buffer.from(id), purpose: 'confirmation', email, userId, tenantId: null } as const;
     await store.accounts.keepMailLink({ ...link, role: null, ...times });
     walk.same((await store.accounts.confirmByLink(Buffer.from(id), walk.now))?.tenant.id, tenantId, 'confirmByLink');
+  } else if (walk.chance(0.3)) {
+    walk.same((await store.accounts.confirmAddress(userId))?.tenant.id, tenantId, 'confirmAddress');
   }
   await store.accounts.eraseSignUps(walk.now + 1, 100);
   walk.same(await store.accounts.isUnconfirmed(userId), false, 'a sign-up that is over');

@@ -128,7 +128,7 @@ function linkFromRow(row: Row): MailLink {
 // Sign-ups: until their address is confirmed they also have a row in sign_ups, and they are erased when that
 // never happens, unless their tenant has become more than that.
 
-type SignUpVerbs = Work<Pick<MailLinkStore, 'signUp' | 'isUnconfirmed' | 'eraseSignUps'>>;
+type SignUpVerbs = Work<Pick<MailLinkStore, 'signUp' | 'isUnconfirmed' | 'confirmAddress' | 'eraseSignUps'>>;
 
 export function signUpVerbs(db: Transaction): SignUpVerbs {
   return {
@@ -136,6 +136,7 @@ export function signUpVerbs(db: Transaction): SignUpVerbs {
     *isUnconfirmed(userId) {
       return (yield* db.sql('SELECT 1 FROM sign_ups WHERE user_id = +?').get(toId(userId))) !== undefined;
     },
+    confirmAddress: (userId) => confirmSignUp(db, userId),
     eraseSignUps: (before, limit) => eraseSignUps(db, before, limit),
   };
 }
