@@ -1,7 +1,7 @@
 // Sending domains: registered with their own DKIM key pair, verified by their DNS records, revoked for good. The
 // store's function that changes the state describes the states. Automatic re-checks are in recheck.ts.
 
-import { type Clock, MINUTE_MS } from '../base/clock.ts';
+import { type Clock, DAY_MS, MINUTE_MS } from '../base/clock.ts';
 import type { IdSource } from '../base/ids.ts';
 import { isRefusal, type Refusal, refuse } from '../base/refusals.ts';
 import type { Vault } from '../base/vault.ts';
@@ -44,6 +44,8 @@ export interface DomainRules {
   ownDomains: readonly string[];
   /** `limits.domains_per_tenant`. */
   maxPerTenant: number;
+  /** `domains.recheck`. */
+  rechecks: boolean;
 }
 
 export interface VerifiedDomain {
@@ -60,6 +62,11 @@ export interface Domains {
   revoke(owner: DomainOwner, id: string): Promise<Domain | Refusal>;
   /** For an open page: verified as soon as the record is found; until then nothing changes. */
   verifyIfFound(owner: DomainOwner, id: string): Promise<Domain | Refusal>;
+  /**
+   * Until when a domain without its record is re-checked automatically; null: it is not. While a page is open (as long as
+   * its visitor's session lasts), a period that is over begins again, so that the page can promise it.
+   */
+  recheckedUntil(domain: Domain, isOpen: boolean): Promise<number | null>;
   /** The result of the last check of any kind. */
   lastChecks(owner: DomainOwner, id: string): Promise<DomainChecks | null>;
   recordsOf(domain: Domain): DnsRecordToPublish[];
@@ -98,6 +105,7 @@ export function createDomains(options: DomainsOptions): Domains {
       const checks = await options.turns.takeNow(domain, () => checkAndKeep(options, domain));
       return checks === null || firstFailing(checks) ? domain : claim(options, domain);
     },
+    recheckedUntil: (domain, isOpen) => recheckedUntil(options, domain, isOpen),
     lastChecks: (owner, id) => store.domains.lastChecks(owner.tenantId, id),
     recordsOf: (domain) => recordsToPublish(factsOf(domain), service),
   };
@@ -141,6 +149,21 @@ export function domainKeyContext(domainId: string): string {
 
 /** After a call, automatic checks of the domain pause for so long. */
 const QUIET_MS = 10 * MINUTE_MS;
+// A tenant who has not published the record in two weeks has given up, or checks it later.
+export const RECHECK_PERIOD_MS = 14 * DAY_MS;
+
+async function recheckedUntil(options: DomainsOptions, domain: Domain, isOpen: boolean): Promise<number | null> {
+  const { store, clock, service } = options;
+  if (!service.rechecks) return null;
+  const since = await store.domains.recheckedSince(domain.tenantId, domain.id);
+  const now = clock.now();
+  // It can be long over while one check is still due, after a long stop of the daemon.
+  if (since !== null) return since + RECHECK_PERIOD_MS > now ? since + RECHECK_PERIOD_MS : null;
+  if (!isOpen) return null;
+  const nextAt = now + QUIET_MS;
+  await store.domains.postponeRecheck(domain.tenantId, domain.id, nextAt);
+  return nextAt + RECHECK_PERIOD_MS;
+}
 
 async function verify(options: DomainsOptions, domain: Domain): Promise<VerifiedDomain | Refusal> {
   await options.store.domains.postponeRecheck(domain.tenantId, domain.id, options.clock.now() + QUIET_MS);

@@ -7,7 +7,7 @@ import type { TimerSpec } from '../base/timers.ts';
 import type { Logger } from '../observe/log.ts';
 import type { ClaimedRecheck, DomainState } from '../store/domains.ts';
 import type { Store } from '../store/store.ts';
-import { checkOf, claim, type DomainsOptions, firstFailing } from './domains.ts';
+import { checkOf, claim, type DomainsOptions, firstFailing, RECHECK_PERIOD_MS } from './domains.ts';
 
 /** The result of a check. */
 export type CheckResult =
@@ -27,7 +27,7 @@ export interface RecheckFacts {
 export interface RecheckDecision {
   decision: 'verify' | 'fail' | 'keep';
   reason: string;
-  /** Null: no more re-checks until the tenant calls verify. */
+  /** Null: no more re-checks until the tenant asks for one, or opens the domain's page. */
   until: number | null;
   misses: number;
   firstMissAt: number | null;
@@ -35,8 +35,6 @@ export interface RecheckDecision {
 
 const FIRST_PAUSE_MS = 10 * MINUTE_MS;
 const LONGEST_PAUSE_MS = 6 * HOUR_MS;
-// A tenant who has not published the record in two weeks has given up, or calls verify later.
-const RECHECK_PERIOD_MS = 14 * DAY_MS;
 const MISSES_TO_FAIL = 3;
 // Pauses between misses: three misses then span the required day.
 const MISS_PAUSE_MS = 12 * HOUR_MS;

@@ -135,8 +135,13 @@ export interface DomainRecheckStore {
   claimRechecks(now: number, terms: { limit: number; leaseUntil: number }): Promise<ClaimedRecheck[]>;
   /** Those that were not checked after all are due as before; one whose claim is over stays as it is. */
   releaseRechecks(claims: readonly ClaimedRecheck[]): Promise<void>;
-  /** A check by hand begins: a claim of a shorter lease is over. */
+  /**
+   * A check by hand begins: a claim of a shorter lease is over. A domain without a next re-check has one again then, with
+   * which its back-off begins anew.
+   */
   postponeRecheck(tenantId: string, domainId: string, until: number): Promise<void>;
   /** False, and nothing changes, when the claim is over: a check by hand or another caller came in between. */
   recordRecheck(claim: ClaimedRecheck, note: RecheckNote): Promise<boolean>;
+  /** When the back-off began, if there is a next re-check. */
+  recheckedSince(tenantId: string, domainId: string): Promise<number | null>;
 }

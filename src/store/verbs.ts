@@ -81,6 +81,7 @@ export const VERBS = {
     releaseRechecks: 'mail',
     postponeRecheck: 'write',
     recordRecheck: 'write',
+    recheckedSince: 'read',
   },
   templates: {
     createTemplate: 'write',

@@ -87,7 +87,13 @@ t.test('a look verifies when the record is there, and changes nothing before', a
     // A new one each time, since it remembers answers.
     lookups: { limited: () => ({ txt: (name) => createResolver({ servers: [dns.endpoint], clock }).txt(name) }) },
     turns: new CheckTurns({ clock, isGood: hasPassed, gapMs: 0 }),
-    service: { spfDomain: 'spf.s.test', dmarcReportAddress: 'd@s.test', ownDomains: [], maxPerTenant: 10 },
+    service: {
+      spfDomain: 'spf.s.test',
+      dmarcReportAddress: 'd@s.test',
+      ownDomains: [],
+      maxPerTenant: 10,
+      rechecks: true,
+    },
   });
   const owner = { tenantId: (await bench.tenant()).id, boundDomain: null };
   const domain = await domains.register(owner, { domain: 'acme.test' });

@@ -109,7 +109,13 @@ async function openWorld(t: Test) {
     ...{ store, clock, vault: new Vault([Buffer.alloc(32, 1)]), ids: new IdSource() },
     lookups: { limited: () => lookups },
     turns: new CheckTurns<DomainCheck[]>({ clock, isGood: hasPassed, gapMs: 0 }),
-    service: { spfDomain: 'spf.test', dmarcReportAddress: 'd@spf.test', ownDomains: [], maxPerTenant: 10 },
+    service: {
+      spfDomain: 'spf.test',
+      dmarcReportAddress: 'd@spf.test',
+      ownDomains: [],
+      maxPerTenant: 10,
+      rechecks: true,
+    },
     createKeyPair: async () => ({ publicKeyB64: 'cHVibGlj', privateKeyDer: Buffer.from('x') }),
   };
   const domains = createDomains(parts);
@@ -122,11 +128,10 @@ async function openWorld(t: Test) {
   timers.add(recheckTimer({ ...parts, log: silentLogger, random: () => 0 }));
   const publish = (name: string) => dns.set(`pr._domainkey.${name}`, 'TXT', ['v=DKIM1; k=rsa; p=cHVibGlj']);
   const looks = (name: string) => dns.queries.filter((query) => query.name === `pr._domainkey.${name}`).length;
-  /** Minute by minute. */
-  const pass = async (ms: number) => {
+  const pass = async (ms: number, stepMs = MINUTE_MS) => {
     const end = clock.time + ms;
     while (clock.time < end) {
-      clock.time = Math.min(end, clock.time + MINUTE_MS);
+      clock.time = Math.min(end, clock.time + stepMs);
       await timers.tick();
     }
   };
@@ -138,7 +143,7 @@ async function openWorld(t: Test) {
     const stateNow = async () => (await store.domains.getDomain(tenant.id, domain.id))!;
     return { owner, id: domain.id, stateNow };
   };
-  const shared = { store, dns, clock, timers, addTimer, domains, mails };
+  const shared = { store, dns, clock, timers, addTimer, domains, mails, parts };
   return { ...shared, publish, looks, pass, register, mostAtOnce: () => most };
 }
 
@@ -277,6 +282,49 @@ t.test('what a call has changed meanwhile stays', async (t) => {
   const note = { at: clock.time + 2, nextAt: null, misses: 0, firstMissAt: null, failsWith: 'not_found' };
   t.equal(await store.domains.recordRecheck(claim!, note), false);
   t.match(await stateNow(), { state: 'verified' });
+});
+
+t.test('when the checks have ended, opening the page begins them again, and says until when', async (t) => {
+  const { clock, publish, looks, pass, register, domains } = await openWorld(t);
+  const { owner, id, stateNow } = await register('acme.test');
+  const until = async (isOpen: boolean) => domains.recheckedUntil(await stateNow(), isOpen);
+  t.equal(await until(false), T0 + 14 * DAY_MS);
+  t.equal(await until(true), T0 + 14 * DAY_MS, 'an open page prolongs nothing');
+  await pass(15 * DAY_MS, HOUR_MS);
+  t.equal(await until(false), null);
+  const before = looks('acme.test');
+  await pass(DAY_MS, HOUR_MS);
+  t.equal(looks('acme.test'), before);
+  t.match(await domains.verifyIfFound(owner, id), { state: 'pending' });
+  t.equal(await until(true), clock.time + 10 * MINUTE_MS + 14 * DAY_MS);
+  t.equal(await until(false), clock.time + 10 * MINUTE_MS + 14 * DAY_MS);
+  publish('acme.test');
+  await pass(DAY_MS, HOUR_MS);
+  t.match(await stateNow(), { state: 'verified' }, 'long after the page was closed');
+});
+
+t.test('a call whose domain another tenant still holds begins the checks again', async (t) => {
+  const { dns, publish, pass, register, domains } = await openWorld(t);
+  const holder = await register('acme.test');
+  const { owner, id, stateNow } = await register('acme.test', 'rival');
+  await pass(15 * DAY_MS, HOUR_MS);
+  publish('acme.test');
+  await domains.verify(holder.owner, holder.id);
+  dns.set('rival._domainkey.acme.test', 'TXT', ['v=DKIM1; k=rsa; p=cHVibGlj']);
+  t.equal(await domains.recheckedUntil(await stateNow(), false), null);
+  t.match(await domains.verify(owner, id), { refused: 'domain_exists' });
+  dns.remove('pr._domainkey.acme.test');
+  await pass(HOUR_MS);
+  t.match(await stateNow(), { state: 'verified' });
+});
+
+t.test('without automatic checks none are promised, nor begun', async (t) => {
+  const { clock, register, parts, domains } = await openWorld(t);
+  const { stateNow } = await register('acme.test');
+  const without = createDomains({ ...parts, service: { ...parts.service, rechecks: false } });
+  t.equal(await without.recheckedUntil(await stateNow(), true), null);
+  clock.time += 15 * DAY_MS;
+  t.equal(await domains.recheckedUntil(await stateNow(), true), null, 'nor until a time that has passed');
 });
 
 t.test('the end of the daemon does not wait for name servers', async (t) => {

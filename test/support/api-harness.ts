@@ -50,6 +50,7 @@ export const SERVICE = {
   dmarcReportAddress: 'dmarc@postrider.test',
   ownDomains: ['postrider.test', 'bounces.postrider.test'],
   maxPerTenant: 20,
+  rechecks: true,
 };
 
 export const RECORDS_DAYS = 90;

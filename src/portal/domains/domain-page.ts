@@ -34,11 +34,13 @@ export async function showDomain(services: DomainServices, visit: VisitOf<'viewe
   if (!domain) return missing();
   const last = await domains.lastChecks(ownerOf(visit), domain.id);
   const waits = domain.state === 'pending' || domain.state === 'failed';
-  const isLooking = waits && visit.may('member') && attended.attend(domain.tenantId, domain.id);
+  const attends = waits && visit.may('member');
+  const isLooking = attends && attended.attend(domain.tenantId, domain.id);
+  const hint = waits ? whenChecked(attends, await domains.recheckedUntil(domain, attends)) : null;
   const records = domains.recordsOf(domain);
   const body = html`<p class="crumb"><a href="/portal/domains">Domains</a></p>
 ${heading(domain.name)}
-${status({ domain, last, waits, isLooking })}
+${status({ domain, last, isLooking, hint })}
 ${domain.state !== 'revoked' && visit.may('member') && actions(domain, visit.formField)}
 ${
   domain.state !== 'revoked' &&
@@ -57,13 +59,14 @@ ${records.map((record, at) => {
 interface StatusFacts {
   domain: Domain;
   last: DomainChecks | null;
-  waits: boolean;
   isLooking: boolean;
+  /** What happens next; null: nothing is waited for. */
+  hint: Html | null;
 }
 
-function status({ domain, last, waits, isLooking }: StatusFacts): Html {
+function status({ domain, last, isLooking, hint }: StatusFacts): Html {
   const checkedAt = Math.max(last?.at ?? 0, domain.lastCheckedAt ?? 0) || null;
-  const polling = waits && html` data-poll="/portal/domains/${domain.id}" data-poll-ms="${POLL_MS}"`;
+  const polling = hint && html` data-poll="/portal/domains/${domain.id}" data-poll-ms="${POLL_MS}"`;
   return html`<div class="card" id="status"${polling}>
 ${facts([
   ['State', html`${domainBadge(domain)} ${stateInWords(domain)}`],
@@ -76,8 +79,19 @@ ${facts([
   ['Added', time(domain.createdAt)],
   ['ID', html`<code>${domain.id}</code>`],
 ])}
-${waits && html`<p class="hint">Publish the records below. Postrider checks for them automatically while this page is open, and after that from time to time for two weeks.</p>`}
+${hint}
 </div>`;
+}
+
+/** Only who may check a domain has it checked by having its page open. */
+function whenChecked(attends: boolean, until: number | null): Html {
+  const byItself = until !== null && html`from time to time until ${time(until)}`;
+  const checks = attends
+    ? html`Postrider checks for them automatically while this page is open${byItself && html`, and after that ${byItself}`}.`
+    : byItself
+      ? html`Postrider checks for them automatically ${byItself}.`
+      : html`They are checked when a member or an owner of the account opens this page.`;
+  return html`<p class="hint">Publish the records below. ${checks}</p>`;
 }
 
 function actions(domain: Domain, formField: Html): Html {

@@ -76,6 +76,29 @@ export const recheckCases = {
     t.same(await dueAt(bench, T0 + 100 * DAY), [], 'without a next time it is not due');
   },
 
+  'a check by hand begins a period that is over again, and says so': async (t: Test, bench: Bench) => {
+    const { domains } = bench.store;
+    const { tenant, domain, claim } = await claimed(bench);
+    const since = (tenantId = tenant.id) => domains.recheckedSince(tenantId, domain.id);
+    t.equal(await since(), T0);
+    t.equal(await since(bench.id()), null, 'of another tenant');
+    await domains.postponeRecheck(tenant.id, domain.id, T0 + 2 * DAY);
+    t.equal(await since(), T0, 'one that goes on is only put off');
+    const [last] = await claimAt(bench, T0 + 3 * DAY);
+    t.equal(await domains.recordRecheck(last!, { ...MISS, nextAt: null }), true);
+    t.equal(await since(), null);
+    await domains.postponeRecheck(bench.id(), domain.id, T0 + 30 * DAY);
+    t.equal(await since(), null, 'another tenant changes nothing');
+    await domains.postponeRecheck(tenant.id, domain.id, T0 + 30 * DAY);
+    t.equal(await since(), T0 + 30 * DAY);
+    t.same(await dueAt(bench, T0 + 30 * DAY - 1), []);
+    const anew = { since: T0 + 30 * DAY, checks: 0, misses: 0, firstMissAt: null };
+    t.match(await claimAt(bench, T0 + 30 * DAY), [anew]);
+    t.equal(await domains.recordRecheck(claim, MISS), false, 'and no older claim counts');
+    await domains.revokeDomain(tenant.id, domain.id);
+    t.equal(await since(), null);
+  },
+
   'two who look for what is due at once share it': async (t: Test, bench: Bench) => {
     for (const name of ['a.test', 'b.test', 'c.test']) await bench.sender(name);
     const found = await Promise.all([claimAt(bench, T0 + DAY, 2), claimAt(bench, T0 + DAY, 2)]);

@@ -249,6 +249,9 @@ async function recheck(walk: Walk, domain: Domain): Promise<void> {
   await domains.postponeRecheck(domain.tenantId, domain.id, walk.now + HOUR_MS);
   const own = claimed.find((claim) => claim.domain.id === domain.id);
   if (own) walk.same(own.domain, domain, 'claimRechecks');
+  if (own) walk.same(await domains.recheckedSince(domain.tenantId, domain.id), own.since, 'recheckedSince');
+  if (domain.state === 'revoked')
+    walk.same(await domains.recheckedSince(domain.tenantId, domain.id), null, 'recheckedSince of a revoked one');
   const note = { at: walk.now, nextAt: null, misses: 0, firstMissAt: null, failsWith: 'not_found' };
   if (own) walk.same(await domains.recordRecheck(own, note), false, 'recordRecheck after a check by hand');
   await domains.releaseRechecks(claimed);

@@ -12,12 +12,22 @@ export function domainRecheckVerbs(db: Transaction): Work<DomainRecheckStore> {
       for (const claim of claims) yield* moveClaimed(db, claim, claim.dueAt);
     },
     *postponeRecheck(tenantId, domainId, until) {
+      const [tenant, id] = [toId(tenantId), toId(domainId)];
+      const ended = db.sql('SELECT 1 FROM domain_rechecks WHERE tenant_id = +? AND domain_id = +? AND next_at IS NULL');
+      if ((yield* ended.get(tenant, id)) !== undefined) return yield* beginRecheckPeriod(db, id, until, until);
       const postpone = db.sql(
         'UPDATE domain_rechecks SET next_at = max(next_at, +?) WHERE tenant_id = +? AND domain_id = +?',
       );
-      yield* postpone.run(until, toId(tenantId), toId(domainId));
+      yield* postpone.run(until, tenant, id);
     },
     recordRecheck: (claim, note) => recordRecheck(db, claim, note),
+    *recheckedSince(tenantId, domainId) {
+      const planned = db.sql(
+        'SELECT since FROM domain_rechecks WHERE tenant_id = +? AND domain_id = +? AND next_at IS NOT NULL',
+      );
+      const row = (yield* planned.get(toId(tenantId), toId(domainId))) as Row | undefined;
+      return row === undefined ? null : (row.since as number);
+    },
   };
 }
 
