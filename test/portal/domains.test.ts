@@ -116,6 +116,32 @@ t.test('what strangers write into DNS stays text', WAITS, async (t) => {
   t.ok(page.source.length < 50_000, `${page.source.length} bytes`);
 });
 
+t.test('where too many checks of a zone wait, none is said to have been made', WAITS, async (t) => {
+  const person = await world.visitor();
+  dns.addZone('busy.test');
+  const added = await add('late.busy.test', '', person);
+  const ids = [];
+  for (let index = 0; index < 9; index++) {
+    const { body } = await daemon.call(sender.key, 'POST /domains', { body: { domain: `d${index}.busy.test` } });
+    ids.push(body.id);
+  }
+  // Five at once, three wait ten seconds and longer, and the ninth is refused.
+  const refused = Promise.withResolvers<void>();
+  for (const id of ids) {
+    const call = daemon.call(sender.key, `POST /domains/${id}/verify`);
+    call.then(({ status }) => status === 500 && refused.resolve(), refused.reject);
+  }
+  await refused.promise;
+  const page = await check(added, person);
+  t.match(
+    page.text,
+    'DNS was not checked. Several verifications of names in this zone are already waiting. Retry later.',
+  );
+  t.match(part(page, 'dkim'), /^In DNS: (?:not checked yet|missing)/);
+  const audit = await person.get('/portal/settings/audit');
+  t.notMatch(audit.text, 'internal_error');
+});
+
 t.test('records for a subdomain, and as a zone file', async (t) => {
   dns.addZone('sub.acme.co.uk');
   const added = await add('sub.acme.co.uk', 'Own1');

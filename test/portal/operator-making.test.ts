@@ -46,7 +46,7 @@ t.test('from nothing to the first mail of a new tenant', async (t) => {
   t.match(name, /\._domainkey\.newton\.test$/);
   publish(dns, [{ name, type: 'TXT', value }]);
   const verified = await operator.submit(domain, 'Check now');
-  t.match(verified.text, 'newton.test is verified.');
+  t.match(verified.text, 'newton.test is verified: its DKIM record is correct.');
 
   const keyForm = await operator.get(`${path}/keys/new`);
   t.same(keyForm.form(`${path}/keys/new`).fields.getAll('scopes'), ['emails:send'], 'what most programs need');

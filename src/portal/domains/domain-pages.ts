@@ -6,6 +6,7 @@ import { type Html, html } from '../../http/html.ts';
 import { parseDomain } from '../../protocol/mail/addresses/domain.ts';
 import type { Domain } from '../../store/domains.ts';
 import { emptyState, field, heading, problemBox, table, time } from '../elements.ts';
+import { endOfCheck } from '../end-of-check.ts';
 import { action, missing, type PageResult, type PortalRoute, page, redirect, type VisitOf, view } from '../page.ts';
 import { refusalSentence } from '../refusal-words.ts';
 import { domainOf, downloadZoneFile, ownerOf, showDomain } from './domain-page.ts';
@@ -133,14 +134,10 @@ async function checkDomain(services: DomainServices, visit: VisitOf<'member'>): 
   if (!domain) return missing();
   const result = await services.domains.verify(ownerOf(visit), domain.id);
   if (isRefusal(result) && result.refused === 'domain_not_found') return missing();
-  const state = isRefusal(result) ? result.refused : 'verified';
-  await visit.audit('domain.checked', { domain_id: domain.id, domain: domain.name, outcome: state });
-  const problem = isRefusal(result) ? result.message : null;
-  return redirect(`${LIST}/${domain.id}`, outcomeInWords(domain, problem), problem === null ? 'good' : 'warn');
-}
-
-function outcomeInWords({ name }: Domain, problem: string | null): string {
-  return problem === null ? `${name} is verified: its DKIM record is correct.` : `DNS was checked. ${problem}`;
+  const { outcome, said, tone } = endOfCheck(domain, result);
+  const facts = { domain_id: domain.id, domain: domain.name, outcome };
+  if (outcome !== null) await visit.audit('domain.checked', facts);
+  return redirect(`${LIST}/${domain.id}`, said, tone);
 }
 
 async function removeDomain(services: DomainServices, visit: VisitOf<'member'>): Promise<PageResult> {

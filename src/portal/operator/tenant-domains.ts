@@ -6,6 +6,7 @@ import { parseDomain } from '../../protocol/mail/addresses/domain.ts';
 import type { Domain } from '../../store/domains.ts';
 import type { Tenant } from '../../store/tenants.ts';
 import { badge, copyable, field, heading, table, time } from '../elements.ts';
+import { endOfCheck } from '../end-of-check.ts';
 import { action, missing, type PageResult, type PortalRoute, page, redirect, type VisitOf, view } from '../page.ts';
 import { refusalSentence } from '../refusal-words.ts';
 import type { OperatorServices } from './operator-services.ts';
@@ -97,8 +98,8 @@ async function checkDomain(services: OperatorServices, visit: Operator): Promise
   const { tenant, domain } = found;
   const result = await services.domains.verify(ownerOf(tenant), domain.id);
   if (isRefusal(result) && result.refused === 'domain_not_found') return missing('Domain not found.');
-  const outcome = isRefusal(result) ? result.refused : 'verified';
-  await visit.audit('domain.checked', { tenant_id: tenant.id, domain_id: domain.id, domain: domain.name, outcome });
-  const said = isRefusal(result) ? `DNS was checked. ${result.message}` : `${domain.name} is verified.`;
-  return redirect(pathOf(tenant, domain), said, isRefusal(result) ? 'warn' : 'good');
+  const { outcome, said, tone } = endOfCheck(domain, result);
+  const facts = { tenant_id: tenant.id, domain_id: domain.id, domain: domain.name, outcome };
+  if (outcome !== null) await visit.audit('domain.checked', facts);
+  return redirect(pathOf(tenant, domain), said, tone);
 }
