@@ -62,11 +62,11 @@ export function createDomainNotices({ store, log, baseUrl, notify }: DomainNotic
       lost(domain, at, [
         'Its DKIM record has been missing for a day:',
         oneLine(message),
-        'Publish the record again, and it is verified again by itself. The record, and its last check:',
+        'If you publish the record again within two weeks, the domain is verified automatically. The record, and its last check:',
       ]),
     takenOver: (domain, at) =>
       lost(domain, at, [
-        'Another account has proven that the domain is its own, and your DKIM record for it is gone.',
+        'Another account has proven that the domain is its own, and your DKIM record for it is gone or wrong.',
         'If the domain is yours, publish your record, remove the other one from DNS, and verify it again:',
       ]),
   };

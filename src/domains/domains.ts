@@ -130,7 +130,7 @@ async function register(
   const refusalOf = async (why: 'exists' | 'too_many') =>
     why === 'too_many'
       ? tooManyDomains(service.maxPerTenant)
-      : exists(name, await store.domains.findLiveDomain(tenantId, name));
+      : exists(name, await store.domains.findLiveDomain(tenantId, name), service.rechecks);
   // A key pair takes up to a second of a processor: none is made for what is refused.
   const early = await store.domains.refusesDomain(tenantId, name, service.maxPerTenant);
   if (early) return refusalOf(early);
@@ -261,11 +261,14 @@ function tooManyDomains(most: number): Refusal {
   return refuse('validation_failed', `domain: your account has ${most} domains, which is the limit. ${advice}`);
 }
 
+// Without its record, that account's domain fails within 53 hours: a day, two pauses between misses, and their jitter.
+const LEAVE_IT = 'remove the DKIM record of that account from your DNS and register it again three days later, or ';
+
 /** At the registration: the caller has it, or somebody has verified it, of whom nothing is told. */
-function exists(name: string, own: Domain | null): Refusal {
+function exists(name: string, own: Domain | null, rechecks: boolean): Refusal {
   const advice =
     own === null
-      ? 'is verified by another account. If the name is yours, remove the DKIM record of that account from your DNS and register it again after a day or two, or ask the operator of this service.'
+      ? `is verified by another account. If the name is yours, ${rechecks ? LEAVE_IT : ''}ask the operator of this service.`
       : own.state === 'verified'
         ? `is already registered and verified (ID ${own.id}): you can send from it.`
         : `is already registered (ID ${own.id}) and ${own.state}. Publish its records and verify it.`;

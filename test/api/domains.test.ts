@@ -166,7 +166,7 @@ t.test('two tenants, one name', async (t) => {
   t.equal((await verify(tenant, ours.id)).status, 200);
   const held = {
     error: 'domain_exists',
-    message: /is verified by another account\. .* register it again after a day or two, or ask/,
+    message: /is verified by another account\. .* register it again three days later, or ask/,
   };
   t.match((await register(await api.addTenant(), 'contested.test')).body, held);
   const published = {

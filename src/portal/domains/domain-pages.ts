@@ -48,7 +48,7 @@ async function showDomains(
   const removed = all.filter(({ state }) => state === 'revoked').reverse();
   const mayAdd = visit.may('member');
   const body = html`${heading('Domains')}
-<p class="quiet">Mail is sent from your own domains. Each is verified once by a DNS record, which also lets receivers check that the mail really comes from you.</p>
+<p class="quiet">Mail is sent from your own domains. Each is verified by a DNS record, which also lets receivers check that the mail really comes from you. Leave it in place: receivers look it up for every message.</p>
 ${problemBox(attempt.problem)}
 ${live.length > 0 ? liveTable(live) : nothingYet(mayAdd)}
 ${mayAdd && addForm(attempt, visit)}

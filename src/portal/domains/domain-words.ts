@@ -33,7 +33,7 @@ export function stateInWords({ state, failureReason, verifiedAt }: Domain): Html
     case 'failed':
       return html`Can’t send: ${REASONS[failureReason ?? ''] ?? 'its DKIM record was not found'}.`;
     case 'revoked':
-      return html`Mail accepted before the removal was still delivered.`;
+      return html`Mail accepted before the removal is still delivered.`;
   }
 }
 
