@@ -73,12 +73,19 @@ export function mergedDmarc(found: readonly string[], reportAddress: string): st
   const records = found.filter(isMeantAsDmarc);
   const [record = ''] = records;
   const uri = `mailto:${reportAddress}`;
-  if (records.length !== 1 || record.toLowerCase().includes(uri.toLowerCase())) return null;
+  if (records.length !== 1) return null;
   const tags = record
     .split(';')
     .map((tag) => tag.trim())
     .filter(Boolean);
   const rua = tags.findIndex((tag) => /^rua\s*=/i.test(tag));
   if (rua < 0) return [...tags, `rua=${uri}`].join('; ');
-  return tags.with(rua, `${tags[rua]},${uri}`).join('; ');
+  const value = tags[rua]!.slice(tags[rua]!.indexOf('=') + 1);
+  const uris = value
+    .split(',')
+    .map((one) => one.trim())
+    .filter(Boolean);
+  // RFC 7489 section 6.2: a size limit may follow an address.
+  const isThere = uris.some((one) => one.toLowerCase().replace(/!\d+[kmgt]?$/, '') === uri.toLowerCase());
+  return isThere ? null : tags.with(rua, `rua=${[...uris, uri].join(',')}`).join('; ');
 }

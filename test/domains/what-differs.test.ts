@@ -51,6 +51,15 @@ t.test('DMARC: the policy stays as it is', async (t) => {
     'v=DMARC1; p=quarantine; rua=mailto:a@b.test,mailto:dmarc@service.test; pct=50',
   );
   t.equal(merged('v=DMARC1; p=none; rua=mailto:DMARC@service.test'), null);
+  t.equal(merged('v=DMARC1; p=none; rua = mailto:a@b.test, mailto:dmarc@service.test!10m'), null);
+  const ours = 'mailto:dmarc@service.test';
+  t.equal(
+    merged(`v=DMARC1; p=none; rua=${ours}.acme.test`),
+    `v=DMARC1; p=none; rua=${ours}.acme.test,${ours}`,
+    'to which a DNS provider has appended the zone',
+  );
+  t.equal(merged('v=DMARC1; p=none; rua='), `v=DMARC1; p=none; rua=${ours}`);
+  t.equal(merged(`v=DMARC1; p=none; ruf=${ours}`), `v=DMARC1; p=none; ruf=${ours}; rua=${ours}`, 'other reports');
   t.equal(merged('v=DMARC1; p=none', 'v=DMARC1; p=reject'), null);
   t.equal(merged(), null);
 });
