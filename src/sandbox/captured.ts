@@ -21,6 +21,8 @@ export interface CapturedFolder extends Omit<CapturedMails, 'ownerTenantId'> {
 
 const DEFAULT_LIMITS: CapturedLimits = { messages: 1000, octets: 256 * 1024 * 1024 };
 const INDEX = 'index.jsonl';
+/** A mail that is being written. */
+const ARRIVING = 'arriving';
 // Lines of deleted mail are swept out of the index when they outnumber the living this far.
 const INDEX_SLACK_LINES = 1000;
 
@@ -51,8 +53,10 @@ class Folder implements CapturedFolder {
 
   add(mail: CapturedMail, raw: Buffer): Promise<void> {
     const added = this.#queue.then(async () => {
-      // First the mail, then the line that speaks of it.
-      await writeFile(fileOf(this.dir, mail.id), raw, { mode: 0o600 });
+      // First the mail, whole at once since programs look for new ones, then the line that speaks of it.
+      const draft = path.join(this.dir, ARRIVING);
+      await writeFile(draft, raw, { mode: 0o600 });
+      await rename(draft, fileOf(this.dir, mail.id));
       await this.#index!.appendFile(indexLine(mail));
       this.#indexLines++;
       this.#mails.set(mail.id, mail);

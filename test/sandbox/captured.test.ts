@@ -1,6 +1,6 @@
 // The folder of captured mail: what survives a restart, what goes when there is too much, and
 // what a crash may leave behind.
-import { appendFile, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { appendFile, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
 import { IdSource } from '../../src/base/ids.ts';
@@ -32,6 +32,23 @@ async function add(folder: CapturedFolder, text: string): Promise<CapturedMail> 
 }
 
 const emlFiles = async (dir: string) => (await readdir(dir)).filter((name) => name.endsWith('.eml')).sort();
+
+t.test('a mail is there when all of it is', async (t) => {
+  const dir = testFolder(t);
+  const folder = await openCapturedFolder(dir);
+  const raw = Buffer.alloc(32 * 1024 * 1024, 'a large mail\r\n');
+  let isAdded = false;
+  const adding = folder.add(mailOf(raw), raw).then(() => (isAdded = true));
+  const seen = new Set<number>();
+  while (!isAdded) {
+    for (const name of await emlFiles(dir)) seen.add((await stat(path.join(dir, name))).size);
+    await new Promise(setImmediate);
+  }
+  await adding;
+  for (const size of seen) t.equal(size, raw.length, 'no program sees a part of it');
+  t.same(await emlFiles(dir), [`${folder.list(null, 1)[0]!.id}.eml`]);
+  await folder.close();
+});
 
 t.test('a restart finds everything again', async (t) => {
   const dir = testFolder(t);
