@@ -46,6 +46,8 @@ export interface PostgresServer {
   stop(): Promise<void>;
   /** With all its processes, at once. */
   die(): Promise<void>;
+  /** After it died: where it was, with what it had on disk. */
+  startAgain(): Promise<void>;
 }
 
 /** Why there is no PostgreSQL here, or false. */
@@ -128,7 +130,8 @@ async function runPostgres(
   const all = { ...SETTINGS, port: String(port), unix_socket_directories: folder, ...settings };
   const options = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const command = asServerUser(programNamed('postgres', programs), ['-D', dataFolder, ...options]);
-  const server = runServer(...command, { env: { ...process.env, ...env } });
+  const run = () => runServer(...command, { env: { ...process.env, ...env } });
+  let server = run();
   const url = (database: string, user = OWNER) => `postgres://${user}@127.0.0.1:${port}/${database}`;
   const admin = await until('PostgreSQL', () => connectTo(url('postgres'), server));
   let databases = 0;
@@ -138,7 +141,10 @@ async function runPostgres(
     fs.rmSync(folder, { recursive: true, force: true });
   });
   return {
-    ...{ port, url, dataFolder, socketFolder: folder, program: server },
+    ...{ port, url, dataFolder, socketFolder: folder },
+    get program() {
+      return server;
+    },
     async createDatabase(template) {
       const name = `test_${++databases}`;
       await admin.query(`CREATE DATABASE ${name} TEMPLATE ${template ?? 'template0'}`);
@@ -156,6 +162,14 @@ async function runPostgres(
     async die() {
       killServer(server.child.pid!);
       await server.stop(FAST);
+    },
+    async startAgain() {
+      const client = await until('PostgreSQL, started again', () => {
+        // It does not start while processes of the one before are about to end.
+        if (server.child.exitCode !== null || server.child.signalCode !== null) server = run();
+        return connectTo(url('postgres'), server);
+      });
+      await client.end();
     },
   };
 }

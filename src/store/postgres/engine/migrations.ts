@@ -8,6 +8,7 @@ import { beginUse, readCopyMark, refuseUnfinishedCopy } from './copied-from.ts';
 import { codeOf, sentenceOf } from './database-fault.ts';
 import { connect, type Tell } from './primary.ts';
 import { describeServer, type ServerAddress } from './server-address.ts';
+import { forgetOldMarks } from './write-transaction.ts';
 
 const FOLDER = new URL('../../../../schema/postgres/', import.meta.url);
 /**
@@ -36,6 +37,7 @@ export async function migrate(address: ServerAddress, tell: Tell = () => {}): Pr
     const applied = version > newestSchema() ? [] : await bringUpToDate(connection, address, tell);
     if (version > newestSchema()) tell(besideNewer(version, by), true);
     await beginUse(connection, address);
+    await forgetOldMarks(connection);
     return applied;
   } catch (error) {
     throw lackOfRights(error, address) ?? error;

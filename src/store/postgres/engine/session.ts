@@ -4,6 +4,8 @@ import type { ConnectionTerms, PostgresConnection } from './connection.ts';
 import type { Primary } from './primary.ts';
 
 export class Session {
+  /** Of the last transaction, and where it is (write-transaction.ts). */
+  lastMark: { mark: string; place: string } | null = null;
   readonly #primary: Primary;
   readonly #terms: ConnectionTerms;
   #current: PostgresConnection | null = null;
