@@ -164,11 +164,9 @@ export async function startDelivery(kit: DeliveryKit): Promise<Delivery> {
   const schedule = new Schedule({ store, clock, ids, log, staysUsable: kit.staysUsable, onLanes });
   schedule.start();
   const orphans = new OrphanFinder({ store, ownership, inFlight, clock, monotonicMs, log, onLanes });
-  const sweep = async () => {
-    await earlier.store();
-    await orphans.sweep();
-  };
-  const sweeper = startExpirySweeper({ store, clock, ids, log, orphans: { sweep }, periodMs: kit.expiryPeriodMs });
+  const sweep = () => earlier.store().then(() => orphans.sweep());
+  const periodMs = kit.expiryPeriodMs;
+  const sweeper = startExpirySweeper({ store, ownership, clock, ids, log, orphans: { sweep }, periodMs });
 
   return {
     notice: (lanes) => scheduler.notice(lanes),

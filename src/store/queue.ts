@@ -183,8 +183,8 @@ export interface QueueStore {
    * again counts in full; otherwise its attempt is kept for people, and nothing else changes. Returns how many counted.
    */
   recordLate(updates: MessageUpdate[]): Promise<number>;
-  /** Messages past their lifetime that are not being sent. */
-  expired(now: number, limit: number): Promise<WaitingMessage[]>;
+  /** Messages of these slots past their lifetime that are not being sent. */
+  expired(slots: readonly number[], now: number, limit: number): Promise<WaitingMessage[]>;
 
   queueSummary(): Promise<QueueLane[]>;
   listQueue(filter: { tenantId?: string; domain?: string; limit: number }): Promise<QueuedMessage[]>;

@@ -45,7 +45,7 @@ async function open(t: Test) {
   };
   const monotonicMs = () => looks.at;
   const orphans = new OrphanFinder({ ...kit, store: watched, ownership, inFlight, monotonicMs, onLanes });
-  const sweeper = startExpirySweeper({ ...kit, orphans, periodMs: 3_600_000 });
+  const sweeper = startExpirySweeper({ ...kit, ownership, orphans, periodMs: 3_600_000 });
   t.teardown(async () => {
     await sweeper.stop();
     await store.close();
@@ -184,6 +184,14 @@ t.test('a result that the database does not take keeps the message in hand', asy
   disk.broken = false;
   await hand.queue.record([bench.attempted(message, { to: 'delivered' })]);
   t.equal(inFlight.size, 0);
+});
+
+t.test('what has expired in the slot of another node is left to that one', async (t) => {
+  const { bench, clock, sweeper, domain } = await open(t);
+  const { receipt } = await bench.accept(domain, ['a@x.test'], { slot: 2, acceptedAt: clock.at });
+  clock.at += LIFETIME_MS;
+  t.equal(await sweeper.sweep(), 0);
+  t.match(await bench.message(receipt.messageIds[0]!), { state: 'queued' });
 });
 
 t.test('past its lifetime a message ends in every state', async (t) => {

@@ -94,7 +94,7 @@ t.test('claiming and looking for what is due use the index of what is due', asyn
   const summary = await planner.plansOf((store) => store.queue.queueSummary());
   t.match(summary, 'SEARCH m USING INDEX messages_due (lane>?)', 'only what waits');
   t.notMatch(summary, 'TEMP B-TREE', 'a slice ends early');
-  const expired = await planner.plansOf((store) => store.queue.expired(T0, 10));
+  const expired = await planner.plansOf((store) => store.queue.expired([1], T0, 10));
   t.match(expired, 'SEARCH m USING INDEX messages_expiry (expires_at<?)');
   t.notMatch(expired, 'TEMP B-TREE');
   const recovered = await planner.plansOf((store) =>

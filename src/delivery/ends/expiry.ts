@@ -7,12 +7,14 @@ import { describeError } from '../../base/errors.ts';
 import { type EndWaitingKit, giveUp } from '../../events/end-waiting.ts';
 import type { Logger } from '../../observe/log.ts';
 import { failed } from '../../observe/mail-log.ts';
+import type { Ownership } from '../../store/ownership.ts';
 import type { WaitingMessage } from '../../store/queue.ts';
 import type { StoreVerbs } from '../../store/store.ts';
 import type { OrphanFinder } from '../queue/orphans.ts';
 
 interface ExpirySweeperKit extends EndWaitingKit {
   store: StoreVerbs<{ queue: 'expired' | 'getMessage' | 'endWaiting'; tenants: 'getTenant' }>;
+  ownership: Pick<Ownership, 'heldSlots'>;
   clock: Clock;
   log: Logger;
   orphans: Pick<OrphanFinder, 'sweep'>;
@@ -46,7 +48,7 @@ export function startExpirySweeper(kit: ExpirySweeperKit): ExpirySweeper {
 }
 
 async function sweepOnce(kit: ExpirySweeperKit): Promise<number> {
-  const { store, clock, log, orphans } = kit;
+  const { store, ownership, clock, log, orphans } = kit;
   let ended = 0;
   try {
     await orphans.sweep();
@@ -55,7 +57,7 @@ async function sweepOnce(kit: ExpirySweeperKit): Promise<number> {
   }
   try {
     for (;;) {
-      const expired = await store.queue.expired(clock.now(), PORTION);
+      const expired = await store.queue.expired(ownership.heldSlots, clock.now(), PORTION);
       // Concurrently, so that a portion is one commit.
       const results = await Promise.all(expired.map((message) => end(kit, message)));
       const endedNow = results.filter((isEnded) => isEnded).length;

@@ -79,7 +79,7 @@ export const letterCases = {
     const [id] = ids as [string];
     const { store } = bench;
     t.strictSame((await store.queue.findWaiting(id))!.labels, LABELS);
-    t.strictSame((await store.queue.expired(T0 + LIFETIME_MS, 1))[0]!.labels, LABELS);
+    t.strictSame((await store.queue.expired([1], T0 + LIFETIME_MS, 1))[0]!.labels, LABELS);
     t.strictSame((await store.queue.findMessage(tenant.id, id))!.labels, LABELS);
     t.strictSame((await store.tracking.findTracked(tenant.id, id))!.labels, LABELS);
     t.strictSame((await store.inbound.findReported(id))!.labels, LABELS);

@@ -11,7 +11,7 @@ export const queueClaimCases = {
     const { messages, nextDueAt } = await bench.claimWithNext(lane, T0 + LIFETIME_MS);
     t.strictSame({ messages, nextDueAt }, { messages: [], nextDueAt: null });
     t.strictSame(
-      (await bench.store.queue.expired(T0 + LIFETIME_MS, 10)).map(({ id }) => id),
+      (await bench.store.queue.expired([1], T0 + LIFETIME_MS, 10)).map(({ id }) => id),
       [message.id],
       'it is left to whoever ends it',
     );
@@ -194,28 +194,45 @@ export const queueClaimCases = {
     const later = await bench.queued(domain, 'later@x.test', T0 + 50);
     const old = await bench.queued(domain, 'old@x.test');
     await bench.store.tenants.updateTenant(tenant.id, { status: 'suspended' });
-    t.strictSame(await bench.store.queue.expired(past - 1, 10), []);
-    const found = await bench.store.queue.expired(past, 10);
+    t.strictSame(await bench.store.queue.expired([1], past - 1, 10), []);
+    const found = await bench.store.queue.expired([1], past, 10);
     t.strictSame(ids(found).sort(), [parked.id, old.id].sort(), 'parked ones and paused tenants too');
     t.match(
       found.find((message) => message.id === old.id),
       { attempt: 0, recipient: 'old@x.test', subject: 'Hello' },
     );
     t.equal(found.find((message) => message.id === parked.id)?.attempt, 1, 'the attempt that was last made');
-    t.strictSame(ids(await bench.store.queue.expired(past + 50, 10)).at(-1), later.id, 'the longest expired first');
-    t.equal((await bench.store.queue.expired(past + 50, 2)).length, 2);
+    t.strictSame(
+      ids(await bench.store.queue.expired([1], past + 50, 10)).at(-1),
+      later.id,
+      'the longest expired first',
+    );
+    t.equal((await bench.store.queue.expired([1], past + 50, 2)).length, 2);
     await bench.store.queue.release([untried(sending)], T0);
-    t.equal((await bench.store.queue.expired(past, 10)).length, 3);
+    t.equal((await bench.store.queue.expired([1], past, 10)).length, 3);
+  },
+
+  'expired messages are found by the slots of their lanes': async (t: Test, bench: Bench) => {
+    const { domain } = await bench.sender('acme.test');
+    const { id: first } = await bench.queued(domain, 'a@x.test');
+    const { receipt } = await bench.accept(domain, ['a@x.test'], { slot: 2, expiresAt: T0 + LIFETIME_MS + 1 });
+    const [second] = receipt.messageIds;
+    const found = async (slots: number[]) => ids(await bench.store.queue.expired(slots, T0 + LIFETIME_MS + 1, 10));
+    t.strictSame(await found([1]), [first]);
+    t.strictSame(await found([2]), [second]);
+    t.strictSame(await found([1, 2]), [first, second]);
+    t.strictSame(await found([3]), []);
+    t.strictSame(await found([]), []);
   },
 
   'an expired message is ended while it waits': async (t: Test, bench: Bench) => {
     const { domain } = await bench.sender('acme.test');
     const { id, lane } = await bench.queued(domain, 'a@x.test');
-    const [message] = await bench.store.queue.expired(T0 + LIFETIME_MS, 10);
+    const [message] = await bench.store.queue.expired([1], T0 + LIFETIME_MS, 10);
     const event = bench.event('email.failed');
     await bench.store.queue.endWaiting(bench.update(message!, { to: 'failed', reason: 'lifetime over' }, { event }));
     t.match(await bench.message(id), { state: 'failed', lastReason: 'lifetime over', dueAt: null });
-    t.strictSame(await bench.store.queue.expired(T0 + LIFETIME_MS, 10), []);
+    t.strictSame(await bench.store.queue.expired([1], T0 + LIFETIME_MS, 10), []);
     t.match(await bench.claimWithNext(lane, T0 + LIFETIME_MS), { messages: { length: 0 }, nextDueAt: null });
   },
 };

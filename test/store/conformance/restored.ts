@@ -31,7 +31,7 @@ export const restoredCases = {
     t.match(await bench.message(scheduled), { ...held, state: 'queued', expiresAt: Math.max(TIMES.notBefore, T0) });
     t.same(await queue.dueLanes([1]), [], 'nothing is due');
     t.equal(await queue.nextScheduled(), null);
-    t.same(await queue.expired(TIMES.notBefore - 1, 10), [], 'and nothing expires meanwhile');
+    t.same(await queue.expired([1], TIMES.notBefore - 1, 10), [], 'and nothing expires meanwhile');
     t.same(await queue.holdUnfinished(TIMES), { scheduled: 0, queued: 0, sending: 0, deferred: 0 }, 'held once');
   },
 

@@ -322,7 +322,7 @@ async function endExpired(walk: Walk): Promise<void> {
   const expired = [...model.messages.values()]
     .filter((one) => one.finishedAt === null && one.state !== 'sending' && one.expiresAt <= walk.now)
     .map(({ id }) => id);
-  const found = (await store.queue.expired(walk.now, 1000)).map(({ id }) => id);
+  const found = (await store.queue.expired([1], walk.now, 1000)).map(({ id }) => id);
   walk.same(found.toSorted(), expired.toSorted(), 'expired');
   const message = model.messages.get(found[0] ?? '');
   if (!message) return;

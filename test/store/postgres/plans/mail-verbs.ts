@@ -130,8 +130,8 @@ export function queueVerbs({ bench, samples }: Asked): HotVerbs {
   const { store } = bench;
   const { delivered, waiting, parked, lanes } = samples;
   return {
-    expired: () => store.queue.expired(T0, 10),
-    'expired, some': () => store.queue.expired(T0 + 25 * HOUR_MS, 10),
+    expired: () => store.queue.expired([1], T0, 10),
+    'expired, some': () => store.queue.expired([1], T0 + 25 * HOUR_MS, 10),
     nextScheduled: () => store.queue.nextScheduled(),
     dueScheduled: () => store.queue.dueScheduled(T0 + 5000, 10),
     queueSummary: () => store.queue.queueSummary(),

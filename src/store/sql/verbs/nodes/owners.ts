@@ -13,7 +13,7 @@ import type { Steps } from '../../steps.ts';
 import type { Transaction, Work } from '../../transaction.ts';
 
 /** Of a JSON array. */
-const LISTED = '(SELECT CAST(value AS INTEGER) FROM json_each(+?))';
+export const LISTED = '(SELECT CAST(value AS INTEGER) FROM json_each(+?))';
 
 type SlotVerbs = Work<
   Pick<OwnerStore, 'takeSlots' | 'letGoOfSlots' | 'letGoOfIdleSlot' | 'listSlots' | 'isSlotIdle' | 'leadTimer'>

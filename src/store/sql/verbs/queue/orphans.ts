@@ -1,14 +1,13 @@
 // Orphans. The cost of a check grows with the messages being sent, and with lanes, never with all messages.
 
-import { FIRST_SLOT } from '../../../owners.ts';
 import type { OrphanStore, SendingMark, UntriedMessage, WaitingMessage } from '../../../queue.ts';
 import { HELD_AFTER_RESTORE } from '../../../restored.ts';
 import type { LaneNotice } from '../../../submissions.ts';
 import { eachOf, only, type Steps } from '../../steps.ts';
 import type { Transaction, Work } from '../../transaction.ts';
 import { fromId, type Row, toId } from '../../values.ts';
-import { CurrentOwners } from '../nodes/owners.ts';
-import { findClaimable, laneFromRow, WAITING } from './queue.ts';
+import { CurrentOwners, LISTED } from '../nodes/owners.ts';
+import { findClaimable, laneFromRow, SLOT_OF_LANE, WAITING } from './queue.ts';
 
 /** People pause single messages one by one. */
 const MOST_PAUSES = 1000;
@@ -27,16 +26,15 @@ export function orphanVerbs(db: Transaction): Work<OrphanStore> {
   };
 }
 
-/** Messages whose lane is lost count as the first slot's. */
 function* listSending(
   db: Transaction,
   slots: readonly number[],
   { after, limit }: { after: string | null; limit: number },
 ): Steps<SendingMark[]> {
   const rows = db.sql(
-    `SELECT m.id, m.attempts, coalesce(l.slot, ${FIRST_SLOT}) AS slot
+    `SELECT m.id, m.attempts, ${SLOT_OF_LANE} AS slot
      FROM messages m LEFT JOIN lanes l ON l.id = m.lane
-     WHERE m.state = 'sending' AND m.id > +? AND coalesce(l.slot, ${FIRST_SLOT}) IN (SELECT CAST(value AS INTEGER) FROM json_each(+?))
+     WHERE m.state = 'sending' AND m.id > +? AND ${SLOT_OF_LANE} IN ${LISTED}
      ORDER BY m.id LIMIT +?`,
   );
   const marks = (yield* rows.all(

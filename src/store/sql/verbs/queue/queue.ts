@@ -1,6 +1,6 @@
 // The queue: returning what was claimed, and recording results.
 
-import type { Claim } from '../../../owners.ts';
+import { type Claim, FIRST_SLOT } from '../../../owners.ts';
 import type {
   ClaimedUpdate,
   ClaimsEnded,
@@ -20,12 +20,15 @@ import { insertAttempt, startOfFirstAttempt } from '../message/attempts.ts';
 import { insertEvent } from '../message/events.ts';
 import { labelsFromRow } from '../message/letters.ts';
 import { insertPlatformSuppression, insertSuppression } from '../message/suppressions.ts';
-import { CurrentOwners } from '../nodes/owners.ts';
+import { CurrentOwners, LISTED } from '../nodes/owners.ts';
 
 type QueueVerbs = Work<Pick<QueueStore, 'release' | 'record' | 'recordLate' | 'endWaiting' | 'expired'>>;
 
 // Repeated verbatim in every query that must use the index messages_due.
 export const WAITING = `m.state IN ('queued', 'deferred') AND m.parked = 0`;
+
+/** Messages whose lane is lost count as the first slot's. */
+export const SLOT_OF_LANE = `coalesce(l.slot, ${FIRST_SLOT})`;
 
 export function queueVerbs(db: Transaction): QueueVerbs {
   return {
@@ -35,7 +38,7 @@ export function queueVerbs(db: Transaction): QueueVerbs {
       return (yield* only(updates, (update) => recordLate(db, update))).length;
     },
     endWaiting: (update) => endWaiting(db, update),
-    expired: (now, limit) => expired(db, now, limit),
+    expired: (slots, now, limit) => expired(db, slots, { now, limit }),
   };
 }
 
@@ -249,12 +252,17 @@ function* hasBouncedForAnother(
   return (yield* found.get(address, toId(tenantId), since)) !== undefined;
 }
 
-function* expired(db: Transaction, now: number, limit: number): Steps<WaitingMessage[]> {
+function* expired(
+  db: Transaction,
+  slots: readonly number[],
+  { now, limit }: { now: number; limit: number },
+): Steps<WaitingMessage[]> {
   const rows = db.sql(
-    `SELECT ${MESSAGE_COLUMNS} WHERE m.finished_at IS NULL AND m.expires_at <= +? AND m.state <> 'sending'
+    `SELECT ${MESSAGE_COLUMNS} LEFT JOIN lanes l ON l.id = m.lane
+     WHERE m.finished_at IS NULL AND m.expires_at <= +? AND m.state <> 'sending' AND ${SLOT_OF_LANE} IN ${LISTED}
      ORDER BY m.expires_at LIMIT +?`,
   );
-  return ((yield* rows.all(now, limit)) as Row[]).map((row) => waitingFromRow(row));
+  return ((yield* rows.all(now, JSON.stringify(slots), limit)) as Row[]).map((row) => waitingFromRow(row));
 }
 
 export function* findClaimable(db: Transaction, id: string): Steps<WaitingMessage | null> {
