@@ -75,7 +75,7 @@ export const VERBS = {
     recordVerdict: 'write',
     takeOverDomain: 'write',
     revokeDomain: 'write',
-    recordChecks: 'mail',
+    recordChecks: 'write',
     lastChecks: 'read',
     claimRechecks: 'mail',
     releaseRechecks: 'mail',

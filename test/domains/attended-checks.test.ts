@@ -101,6 +101,8 @@ t.test('a look verifies when the record is there, and changes nothing before', a
   t.equal(await domains.lastChecks(owner, domain.id), null);
   clock.time += 5;
   t.strictSame(await domains.verifyIfFound(owner, domain.id), domain, 'pending as before');
+  const [listed] = await domains.list(owner);
+  t.strictSame(listed, { ...domain, lastCheckedAt: T0 + 5 }, 'the list says when it was looked at, too');
   t.match(await domains.lastChecks(owner, domain.id), {
     at: T0 + 5,
     checks: [{ record: 'dkim', reason: 'not_found' }, { record: 'spf' }, { record: 'dmarc' }],

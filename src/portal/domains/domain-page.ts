@@ -65,6 +65,7 @@ interface StatusFacts {
 }
 
 function status({ domain, last, isLooking, hint }: StatusFacts): Html {
+  // A check by an older version did not note its time with the domain.
   const checkedAt = Math.max(last?.at ?? 0, domain.lastCheckedAt ?? 0) || null;
   const polling = hint && html` data-poll="/portal/domains/${domain.id}" data-poll-ms="${POLL_MS}"`;
   return html`<div class="card" id="status"${polling}>

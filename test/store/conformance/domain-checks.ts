@@ -27,6 +27,7 @@ export const domainCheckCases = {
       second,
       'a look that began earlier and ended later',
     );
+    t.match(await bench.store.domains.getDomain(tenantId, id), { state: 'pending', lastCheckedAt: T0 + 2 });
   },
 
   'only of a domain of the tenant': async (t: Test, bench: Bench) => {
@@ -35,6 +36,7 @@ export const domainCheckCases = {
     await bench.store.domains.recordChecks(stranger.id, id, { at: T0, checks: [check()] });
     await bench.store.domains.recordChecks(owner.id, bench.id(), { at: T0, checks: [check()] });
     t.equal(await bench.store.domains.lastChecks(owner.id, id), null);
+    t.match(await bench.store.domains.getDomain(owner.id, id), { lastCheckedAt: null });
     const found = { at: T0, checks: [check()] };
     await bench.store.domains.recordChecks(owner.id, id, found);
     t.equal(await bench.store.domains.lastChecks(stranger.id, id), null);

@@ -287,6 +287,7 @@ async function domainsAround(walk: Walk): Promise<void> {
   );
   await recheck(walk, domain);
   await store.domains.recordChecks(tenantId, id, { at: walk.now, checks: [] });
+  model.domains.set(id, { ...domain, lastCheckedAt: walk.now });
   walk.same((await store.domains.lastChecks(tenantId, id))?.at, walk.now, 'lastChecks');
   const facts = await store.figures.onboardingFacts(tenantId);
   if (state === 'verified') walk.same(facts.hasVerifiedDomain, true, 'onboardingFacts');

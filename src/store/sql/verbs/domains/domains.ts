@@ -248,4 +248,9 @@ function* recordChecks(
      WHERE excluded.checked_at >= domain_checks.checked_at`,
     )
     .run({ tenant: toId(of.tenantId), domain: toId(of.domainId), at, checks: JSON.stringify(checks) });
+  yield* db
+    .sql(
+      'UPDATE domains SET last_checked_at = max(coalesce(last_checked_at, +@at), +@at) WHERE tenant_id = +@tenant AND id = +@domain',
+    )
+    .run({ tenant: toId(of.tenantId), domain: toId(of.domainId), at });
 }
