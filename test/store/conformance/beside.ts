@@ -5,6 +5,7 @@ import type { Domain } from '../../../src/store/domains.ts';
 import type { ClaimedMessage, HardBounceNote, Transition } from '../../../src/store/queue.ts';
 import type { AcceptResult, NewSubmission } from '../../../src/store/submissions.ts';
 import { type Bench, dueAgainFrom, LIFETIME_MS, T0 } from './harness.ts';
+import { candidate, factsOf } from './source-addresses.ts';
 import { resultOf, webhookOf } from './webhook-deliveries.ts';
 
 const CALLS = 30;
@@ -157,6 +158,33 @@ export const besideCases = {
     const [due] = await bench.store.webhooks.claimDeliveries([{ webhookId: hook, limit: 9 }], now);
     const wanted = [0, 1, 2, 4].map((at) => events[at]!.id).sort();
     t.strictSame(due!.deliveries.map(({ event }) => event.id).sort(), wanted);
+  },
+
+  'a message is claimed or ended, not both': async (t: Test, bench: Bench) => {
+    const { domain } = await bench.sender('acme.test');
+    const to = ['a@x.test', 'b@x.test', 'c@x.test'];
+    const paused = candidate('192.0.2.1', { pause: { until: T0 + 1, reason: 'a bad hour' } });
+    const terms = { owner: await bench.owner(), now: T0, dueAgainAt: [T0 + 60_000] };
+    for (const from of [undefined, ...[candidate('192.0.2.1'), paused].map((one) => factsOf([one]))]) {
+      const { receipt, lanes } = await bench.accept(domain, to);
+      const source = from && { from: { address: '192.0.2.1', facts: from } };
+      const claim = () => bench.store.queue.claim(lanes[0]!.lane, 9, { ...terms, ...source });
+      const end = (id: string) => {
+        const update = bench.update({ id, tenantId: domain.tenantId }, { to: 'canceled', reason: 'a mistake' });
+        return bench.store.queue.endWaiting(update);
+      };
+      const [first, second, third] = receipt.messageIds as [string, string, string];
+      const [ended, { messages }, endedToo, again] = await Promise.all([end(first), claim(), end(second), end(second)]);
+      const claimed = messages.map(({ id }) => id);
+      t.equal(ended, true);
+      t.equal(claimed.includes(first), false);
+      t.equal([endedToo, again, claimed.includes(second)].filter(Boolean).length, 1);
+      for (const id of receipt.messageIds) {
+        if (claimed.includes(id)) t.match(await bench.message(id), { state: 'sending' });
+        else if (id !== third)
+          t.match(await bench.message(id), { state: 'canceled', dueAt: null, lastReason: 'a mistake' });
+      }
+    }
   },
 
   'two claims have no message in common': async (t: Test, bench: Bench) => {

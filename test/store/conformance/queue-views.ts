@@ -119,9 +119,9 @@ export const queueViewCases = {
       bench.store.queue.claim(lane, 10, { owner, now: T0, dueAgainAt: [T0] }),
       bench.store.queue.endWaiting(bench.update(message, { to: 'failed', reason: 'cancelled' })),
     ]);
-    t.equal(claimed.length, 1);
-    t.equal(ended, false);
-    t.equal((await bench.message(id)).state, 'sending');
+    // Which one is the driver's choice: neither caller has an answer before the other one asks.
+    t.equal(claimed.length, ended ? 0 : 1);
+    t.match(await bench.message(id), ended ? { state: 'failed', dueAt: null } : { state: 'sending' });
   },
 
   "a tenant finds its own messages, and no other tenant's": async (t: Test, bench: Bench) => {

@@ -28,6 +28,8 @@ type Rule = (...args: never[]) => Beside;
  *     in its WHERE), so that the second one changes nothing. A hard bounce is inserted before bounces of other tenants are
  *     looked for, so of two at least one sees the other.
  *   * accept with record: suppressions, which only one of them writes, and the other reads once for each address.
+ *   * endWaiting with record and release: the same, by the state in its WHERE. With claim: that UPDATE is its first statement,
+ *     sent before any claim beside it has looked.
  *   * claim looks at the waiting messages of a lane and then marks them, by their IDs alone: never beside another claim of
  *     that lane, nor one that counts the same source addresses. Beside accept and record a message may wait in the lane only
  *     after it was looked at; then it is what `nextDueAt` says.
@@ -44,6 +46,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   }),
   'queue.record': () => ({ apart: [], order: '' }),
   'queue.release': () => ({ apart: [], order: '' }),
+  'queue.endWaiting': () => ({ apart: [], order: '' }),
   'queue.claim': (lane: number, _limit: number, { from }: ClaimTerms) => ({
     apart: [`lane ${lane}`, ...(from ? [`sources towards ${from.facts.mxGroup}`] : [])],
     order: '',

@@ -66,6 +66,17 @@ const VERBS: Record<string, Verb> = {
     return async () => ((await claim()).nextDueAt === until ? count : 'not put off');
   },
 
+  async 'endWaiting of many at once'(bench, count) {
+    const { tenant, domain, to } = await senderOf(bench, count);
+    const { receipt } = await bench.accept(domain, to);
+    const end = (id: string) => {
+      const of = { id, tenantId: tenant.id };
+      return bench.update(of, { to: 'failed', reason: 'too old' }, { event: bench.event('email.failed') });
+    };
+    const ends = receipt.messageIds.map(end);
+    return async () => (await Promise.all(ends.map((one) => bench.store.queue.endWaiting(one)))).filter(Boolean).length;
+  },
+
   async recordHits(bench, count) {
     const { tenant, domain, to } = await senderOf(bench, count);
     const { receipt } = await bench.accept(domain, to);

@@ -37,7 +37,7 @@ export function queueVerbs(db: Transaction): QueueVerbs {
     *recordLate(updates) {
       return (yield* only(updates, (update) => recordLate(db, update))).length;
     },
-    endWaiting: (update) => endWaiting(db, update),
+    endWaiting: (update) => applyUpdate(db, update, 'waiting'),
     expired: (slots, now, limit) => expired(db, slots, { now, limit }),
   };
 }
@@ -108,10 +108,6 @@ function* laneOf(db: Transaction, messageId: string): Steps<LaneNotice[]> {
   return row && row.due_at !== null ? [laneFromRow(row)] : [];
 }
 
-function* endWaiting(db: Transaction, update: MessageUpdate): Steps<boolean> {
-  return (yield* findClaimable(db, update.messageId)) !== null && (yield* applyUpdate(db, update, null));
-}
-
 function* record(db: Transaction, updates: ClaimedUpdate[]): Steps<ClaimsEnded> {
   const owners = new CurrentOwners(db);
   const ended: ClaimsEnded = { lanes: [], over: [] };
@@ -140,10 +136,12 @@ function* recordLate(db: Transaction, update: MessageUpdate): Steps<boolean> {
   return false;
 }
 
-/** With a claim only while that is the message's. */
-function* applyUpdate(db: Transaction, update: MessageUpdate, claim: Claim | null): Steps<boolean> {
+/** In which state it may change a message: while it is in this claim, while it waits, or until it is finished. */
+type During = Claim | 'waiting' | null;
+
+function* applyUpdate(db: Transaction, update: MessageUpdate, during: During): Steps<boolean> {
   const firstAttemptAt = startOfFirstAttempt(update);
-  if (!(yield* moveMessage(db, update, { claim, firstAttemptAt }))) return false;
+  if (!(yield* moveMessage(db, update, { during, firstAttemptAt }))) return false;
   if (update.attempt && firstAttemptAt === null) yield* insertAttempt(db, update.attempt);
   if (update.event) yield* insertEvent(db, update, update.event);
   return true;
@@ -160,38 +158,39 @@ function* applyUpdate(db: Transaction, update: MessageUpdate, claim: Claim | nul
 function* moveMessage(
   db: Transaction,
   update: MessageUpdate,
-  { claim, firstAttemptAt }: { claim: Claim | null; firstAttemptAt: number | null },
+  { during, firstAttemptAt }: { during: During; firstAttemptAt: number | null },
 ): Steps<boolean> {
   const { transition, event } = update;
-  const key = keyOf(update, claim);
+  const key = keyOf(update, during);
   if (transition.to === 'parked') {
     const park = db.sql(
       `UPDATE messages SET state = 'deferred', parked = 1, due_at = NULL, last_reason = +?
-       ${whereOf(claim)}`,
+       ${whereOf(during)}`,
     );
     return (yield* park.run(transition.reason, ...key)).changes === 1;
   }
   if (transition.to === 'deferred') {
     const defer = db.sql(
       `UPDATE messages SET state = 'deferred', due_at = +?, last_reason = +?, ambiguous = +?, notices = notices + +?
-       ${whereOf(claim)}`,
+       ${whereOf(during)}`,
     );
     const { dueAt, reason, ambiguous } = transition;
     return (yield* defer.run(dueAt, reason, toFlag(ambiguous), toFlag(event !== null), ...key)).changes === 1;
   }
-  return yield* finish(db, update, { transition, claim, firstAttemptAt });
+  return yield* finish(db, update, { transition, during, firstAttemptAt });
 }
 
 const OPEN = 'WHERE id = +? AND tenant_id = +? AND finished_at IS NULL';
 const CLAIMED = `${OPEN} AND state = 'sending' AND attempts = +?`;
 
-function whereOf(claim: Claim | null): string {
-  return claim === null ? OPEN : CLAIMED;
+function whereOf(during: During): string {
+  if (during === 'waiting') return `${OPEN} AND state <> 'sending'`;
+  return during === null ? OPEN : CLAIMED;
 }
 
-function keyOf({ messageId, tenantId }: Pick<MessageUpdate, 'messageId' | 'tenantId'>, claim: Claim | null): unknown[] {
+function keyOf({ messageId, tenantId }: Pick<MessageUpdate, 'messageId' | 'tenantId'>, during: During): unknown[] {
   const key = [toId(messageId), toId(tenantId)];
-  return claim === null ? key : [...key, claim.attempt];
+  return during === null || during === 'waiting' ? key : [...key, during.attempt];
 }
 
 function* finish(
@@ -199,16 +198,16 @@ function* finish(
   message: { messageId: string; tenantId: string; at: number },
   end: {
     transition: Exclude<Transition, { to: 'deferred' | 'parked' }>;
-    claim: Claim | null;
+    during: During;
     firstAttemptAt: number | null;
   },
 ): Steps<boolean> {
-  const { transition, claim, firstAttemptAt } = end;
+  const { transition, during, firstAttemptAt } = end;
   const id = toId(message.messageId);
   const finish = db.sql(
     `UPDATE messages SET state = +?, bounce = +?, due_at = NULL, last_reason = +?, ambiguous = 0, parked = 0,
        first_attempt_at = +?, finished_at = +?
-     ${whereOf(claim)}`,
+     ${whereOf(during)}`,
   );
   const reason = transition.to === 'delivered' ? null : transition.reason;
   const bounce = transition.to === 'bounced' ? transition.bounce : null;
@@ -216,7 +215,7 @@ function* finish(
   const domainOf = db.sql(
     'SELECT s.domain_id FROM messages m JOIN submissions s ON s.id = m.submission_id WHERE m.id = +?',
   );
-  const [{ changes }, found] = yield* db.both(finish.run(...facts, ...keyOf(message, claim)), domainOf.get(id));
+  const [{ changes }, found] = yield* db.both(finish.run(...facts, ...keyOf(message, during)), domainOf.get(id));
   if (changes === 0) return false;
   if (transition.to === 'bounced' && transition.suppress) yield* suppressHardBounce(db, message, transition.suppress);
   const submission = found as { domain_id: Buffer } | undefined;
