@@ -2,32 +2,10 @@
 // addresses are not taken for the reason.
 import t from 'tap';
 import { processMail } from '../../src/inbound/process-mail.ts';
+import { sampleReport } from '../classify/sample-report.ts';
 import { processKit, RETURN_PATH, waitingMail } from './process-kit.ts';
 
 const SUBJECT = 'This account no longer exists';
-
-function reportOf(text: string, reply: string): string {
-  return `From: MAILER-DAEMON@mx.test
-Subject: Undelivered Mail
-Content-Type: multipart/report; report-type=delivery-status; boundary=b
-
---b
-
-${text}
-
---b
-Content-Type: message/delivery-status
-
-Reporting-MTA: dns; mx.test
-
-Final-Recipient: rfc822; ann@rcpt.test
-Action: failed
-Status: 5.0.0
-Diagnostic-Code: smtp; ${reply}
-
---b--
-`;
-}
 
 const NOT_ITS_REASON: [text: string, reply: string][] = [
   [`Your message "${SUBJECT}" to ann@rcpt.test could not be delivered.`, '554 delivery error'],
@@ -38,7 +16,7 @@ const NOT_ITS_REASON: [text: string, reply: string][] = [
 
 t.test('what was sent is no reason', async (t) => {
   const bounceOf = async (text: string, reply: string, message: { subject: string; from: string }) => {
-    const outcome = await processMail(waitingMail(reportOf(text, reply)), processKit(message), true);
+    const outcome = await processMail(waitingMail(String(sampleReport({ text, reply }))), processKit(message), true);
     return outcome.kind === 'done' && outcome.update.action?.do === 'bounce' ? outcome.update.action.bounce : outcome;
   };
   const ours = { subject: SUBJECT, from: 'shop@acme.test' };
