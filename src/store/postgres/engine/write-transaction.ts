@@ -46,9 +46,10 @@ const RAISE_VERSION: Statement = {
 };
 /**
  * A new row, and not one that is updated: beside a reader that keeps its snapshot, each look-up of that would step over all its
- * versions since. The one before is found by its place: a look along the index would be in the way of all nodes that add to it,
- * since the transaction is SERIALIZABLE. Only a rewrite of the table puts another row there.
+ * versions since. The one before is found by its place: a look along the index, or over all of a small table, would be in the
+ * way of all nodes that add to it, since the transaction is SERIALIZABLE. Only a rewrite of the table puts another row there.
  */
+const BY_PLACE_ALONE = 'SET LOCAL enable_seqscan = off';
 const LEAVE_MARK: Statement = {
   name: 'leave_mark',
   text: `WITH before AS (DELETE FROM commit_marks WHERE ctid = $2::tid AND mark::text = $3)
@@ -67,8 +68,8 @@ const CONFIRM = "SELECT pg_logical_emit_message(true, 'postrider', '')";
 const IN_THE_FUTURE = '22023';
 const STATUS: Statement = { name: 'status', text: 'SELECT pg_xact_status($1::xid8)', names: [] };
 
-/** BEGIN, what is asked with it, the mark, and COMMIT. */
-const STATEMENTS_AROUND = 4;
+/** BEGIN, what is asked with it, the two of the mark, and COMMIT. */
+const STATEMENTS_AROUND = 5;
 
 /** How long the fate of a commit is looked for; a failover takes some seconds. */
 const FIND_OUT_MS = 10_000;
@@ -136,8 +137,9 @@ export class WriteTransaction {
   async commit(): Promise<void> {
     try {
       const { place = null, mark = null } = this.#session.lastMark ?? {};
+      const prepared = this.#connection.sendText(BY_PLACE_ALONE);
       const marked = this.#connection.send(LEAVE_MARK, [this.#mark, place, mark], 'arrays');
-      const { command } = await lastOf([marked, this.#connection.sendText('COMMIT')]);
+      const { command } = await lastOf([prepared, marked, this.#connection.sendText('COMMIT')]);
       if (command !== 'COMMIT') throw new Fault('the database could not be used', { detail: 'COMMIT rolled back' });
       const [row] = (await marked).rows as [string][];
       this.#session.lastMark = { mark: this.#mark, place: row![0] };
