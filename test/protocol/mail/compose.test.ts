@@ -208,6 +208,28 @@ t.test('of addresses and identifiers only the words before them are encoded', as
   }
 });
 
+t.test(
+  'no field that only programs read keeps mail from servers without SMTPUTF8, or has too long a line',
+  async (t) => {
+    const fields: [string, string][] = [
+      ['Errors-To', 'jörg@example.com'],
+      ['Disposition-Notification-To', 'Jörg @ home'],
+      ['List-ID', `Größe <${'a'.repeat(997)}>`],
+    ];
+    for (const field of fields) {
+      const { raw, needs } = await composed(t, { headers: [field] });
+      t.equal(needs.smtputf8, false, field[0]);
+      t.ok(
+        raw
+          .toString()
+          .split('\r\n')
+          .every((line) => line.length <= 998),
+        field[0],
+      );
+    }
+  },
+);
+
 t.test('a word that no line can hold is encoded, should it ever get here', async (t) => {
   const { raw } = await composed(t, { headers: [['X-Word', 'x'.repeat(2000)]] });
   t.match(raw.toString(), /^X-Word: =\?utf-8\?Q\?x+\?=\r\n =\?/m);

@@ -125,17 +125,21 @@ function customField(name: string, value: string): string {
   return (ADDRESS_FIELDS.has(key) ? addressField(name, value) : null) ?? valueField(name, value);
 }
 
+/** Readers answer to them: an address outside ASCII is shown as it is, though servers without SMTPUTF8 refuse that. */
+const ANSWERED_FIELDS = new Set(['cc', 'reply-to']);
+
 /** Names in an address list must be encoded one by one, so that its addresses stay readable. Null: it is no such list. */
 function addressField(name: string, value: string): string | null {
   const list = MimeNode.encodeHeaderValue('Reply-To', value.toWellFormed());
-  return list.includes('@') && fitsLines(list) && !/\p{Cc}/u.test(list) ? foldField(name, list) : null;
+  if (!list.includes('@') || !fitsLines(list) || /\p{Cc}/u.test(list)) return null;
+  return isAsciiText(list) || ANSWERED_FIELDS.has(name.toLowerCase()) ? foldField(name, list) : null;
 }
 
 /** RFC 2919 section 3: a phrase and the identifier, which looks like a domain. Null: it is not one. */
 function listIdField(name: string, value: string): string | null {
   const [, phrase = '', id = ''] = /^(.*)<([^<>]*)>\s*$/s.exec(value) ?? [];
   const identifier = /^[!-~]*$/.test(id) ? id : domainToASCII(id);
-  return identifier !== '' && fitsLines(identifier) ? phraseField(name, phrase.trim(), `<${identifier}>`) : null;
+  return identifier !== '' && fitsLines(`<${identifier}>`) ? phraseField(name, phrase.trim(), `<${identifier}>`) : null;
 }
 
 /** The part of a message that does not depend on its recipient. */
