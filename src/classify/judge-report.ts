@@ -56,6 +56,7 @@ export interface KnownFacts {
 export interface SentFacts {
   /** Addresses, and domains whose addresses are all ours. */
   senders: readonly string[];
+  recipient: string;
   subject: string;
 }
 
@@ -82,6 +83,8 @@ export function judgeInboundMail(mail: InboundMail, rules: BounceRules, facts: K
 /** What is known about the message of a report. */
 interface MessageFacts extends Pick<KnownFacts, 'mx'> {
   senders: readonly string[];
+  /** To whom it was sent, if that is known: a report may name another one, or none. */
+  sentTo: string | null;
   subjects: readonly string[];
 }
 
@@ -91,7 +94,8 @@ function messageOf({ original }: DeliveryReport, { mx, sent }: KnownFacts): Mess
     ? [{ senders: [...original.returnPaths, ...original.from], subject: original.subject }]
     : [];
   const known = sent ? [...returned, sent] : returned;
-  return { mx, senders: known.flatMap(({ senders }) => senders), subjects: known.map(({ subject }) => subject) };
+  const senders = known.flatMap((one) => one.senders);
+  return { mx, sentTo: sent?.recipient ?? null, senders, subjects: known.map(({ subject }) => subject) };
 }
 
 const SUCCESS_ACTIONS: ReadonlySet<ReportedAction> = new Set(['delivered', 'relayed', 'expanded']);
@@ -154,7 +158,8 @@ function verdictOf(reported: ReportedRecipient, rules: BounceRules, facts: Messa
   };
   const verdict = verdictOnTexts(recipient, rules, facts);
   if (verdict.class !== 'hard') return verdict;
-  const recipients = [recipient.address, recipient.originalAddress].filter((address) => address !== null);
+  const named = [recipient.address, recipient.originalAddress, facts.sentTo];
+  const recipients = named.filter((address) => address !== null);
   const parties = { senders: facts.senders, recipients };
   const diagnostics = recipient.diagnostics.map((text) => {
     // Only of a reply: before and without one, the report has words of its own.

@@ -173,8 +173,8 @@ function processReport(report: DeliveryReport, one: Case, kit: ProcessKit): Proc
 }
 
 /** It came to the return path under which the message was sent. */
-function sentFacts({ from, subject }: ReportedMessage, mail: WaitingInboundMail): SentFacts {
-  return { senders: [from, ...mail.recipients], subject };
+function sentFacts({ from, recipient, subject }: ReportedMessage, mail: WaitingInboundMail): SentFacts {
+  return { senders: [from, ...mail.recipients], recipient, subject };
 }
 
 const EFFECT_OF = { bounce: 'bounced', delay_notice: 'deferred', nothing: 'none' } as const;

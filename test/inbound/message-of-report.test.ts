@@ -27,3 +27,18 @@ t.test('what was sent is no reason', async (t) => {
     if (!reply.includes(RETURN_PATH)) t.equal(await bounceOf(text, reply, other), 'hard', `of another: ${reply}`);
   }
 });
+
+const TO_ONESELF = { from: 'info@acme.test', recipient: 'info@acme.test' };
+
+t.test('who writes to himself is the recipient, also of a report that names none or another one', async (t) => {
+  const named = String(sampleReport({ text: 'It failed.', reply: '550 5.1.1 <info@acme.test>: User unknown' }));
+  const field = 'Final-Recipient: rfc822; ann@rcpt.test';
+  for (const recipient of [
+    'Final-Recipient: rfc822; fwd@prov.test',
+    'Final-Recipient: rfc822; info@acme.test',
+    'X-Else: 1',
+  ]) {
+    const outcome = await processMail(waitingMail(named.replace(field, recipient)), processKit(TO_ONESELF), true);
+    t.match(outcome, { kind: 'done', update: { action: { do: 'bounce', bounce: 'hard' } } }, recipient);
+  }
+});
