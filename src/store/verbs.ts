@@ -75,7 +75,7 @@ export const VERBS = {
     recordVerdict: 'write',
     takeOverDomain: 'write',
     revokeDomain: 'write',
-    recordChecks: 'write',
+    recordChecks: 'mail',
     lastChecks: 'read',
     claimRechecks: 'mail',
     releaseRechecks: 'mail',
