@@ -95,7 +95,10 @@ export interface DomainChecks {
 }
 
 export interface DomainCheckStore {
-  /** Replaces the last result unless that is newer, and the domain was checked then. Does nothing for a domain that the tenant doesn't have. */
+  /**
+   * Replaces the last result unless that is newer, and notes with the domain when it was checked. Does nothing for a domain
+   * that the tenant doesn't have.
+   */
   recordChecks(tenantId: string, domainId: string, found: DomainChecks): Promise<void>;
   /** Null before the first check. */
   lastChecks(tenantId: string, domainId: string): Promise<DomainChecks | null>;
