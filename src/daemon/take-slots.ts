@@ -9,11 +9,11 @@ import { ResultJournal } from '../delivery/outcome/result-journal.ts';
 import type { Logger } from '../observe/log.ts';
 import type { DataFolder } from '../operator/data-folder.ts';
 import { Ownership } from '../store/ownership.ts';
-import { placeInSlots } from '../store/place-in-slots.ts';
 import type { Store } from '../store/store.ts';
 import { joinNodes } from './join-nodes.ts';
 import { type Lead, leadByLease, leadForGood } from './lead-timers.ts';
 import { ONLY_NODE } from './only-node.ts';
+import { placeInSlots } from './place-in-slots.ts';
 import { SlotKeeper } from './slot-keeper.ts';
 
 interface WorkKit {

@@ -17,9 +17,9 @@ import {
 import { type EventBody, eventBody } from '../../src/events/event-body.ts';
 import { EVENT_TYPES } from '../../src/events/event-types.ts';
 import { complainedEvent, delayNoticeEvent, reportedBounceEvent } from '../../src/events/report-events.ts';
-import { decideHits } from '../../src/store/decide-hits.ts';
 import type { EventSubject } from '../../src/store/event-of-message.ts';
 import type { NewEvent } from '../../src/store/events.ts';
+import { decideHits } from '../../src/store/sql/verbs/message/decide-hits.ts';
 import type { LinkIndex } from '../../src/store/tracking.ts';
 import { misfit } from '../support/openapi-check.ts';
 

@@ -1,6 +1,6 @@
 // Which fetches of a message become events, and what time says about who made them.
 import t from 'tap';
-import { decideHits } from '../../src/store/decide-hits.ts';
+import { decideHits } from '../../src/store/sql/verbs/message/decide-hits.ts';
 import type { LinkHits, NewHits, TrackedMessage } from '../../src/store/tracking.ts';
 
 const T0 = Date.UTC(2026, 10, 22, 12);

@@ -1,6 +1,5 @@
 // Opens and clicks.
 
-import { decideHits, type HitUpdate } from '../../../decide-hits.ts';
 import type { MessageState } from '../../../queue.ts';
 import type {
   LinkHits,
@@ -13,6 +12,7 @@ import type {
 import type { Steps } from '../../steps.ts';
 import type { Transaction, Work } from '../../transaction.ts';
 import { fromId, type Row, toId } from '../../values.ts';
+import { decideHits, type HitUpdate } from './decide-hits.ts';
 import { insertEvent } from './events.ts';
 import { labelsFromRow } from './letters.ts';
 

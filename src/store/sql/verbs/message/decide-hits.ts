@@ -1,9 +1,9 @@
 // Decides about the fetches of one message: which become events for the tenant, and whether a machine made them. The
 // others are only counted. Every driver runs this within `recordHits`, with what it has found of the message.
-import { MINUTE_MS, SECOND_MS } from '../base/clock.ts';
-import { event } from './event-of-message.ts';
-import type { NewEvent } from './events.ts';
-import type { LinkIndex, MachineTiming, NewHits, TrackedMessage } from './tracking.ts';
+import { MINUTE_MS, SECOND_MS } from '../../../../base/clock.ts';
+import { event } from '../../../event-of-message.ts';
+import type { NewEvent } from '../../../events.ts';
+import type { LinkIndex, MachineTiming, NewHits, TrackedMessage } from '../../../tracking.ts';
 
 /** New fetches of one link, with their event if there is one. */
 export interface HitUpdate {

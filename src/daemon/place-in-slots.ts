@@ -1,7 +1,7 @@
 // Gives new work to a node: a store in which mail, batches, webhooks and inbound mail for which nobody chose a slot get
 // one of this node's.
-import type { Ownership } from './ownership.ts';
-import type { Store } from './store.ts';
+import type { Ownership } from '../store/ownership.ts';
+import type { Store } from '../store/store.ts';
 
 export function placeInSlots(store: Store, ownership: Pick<Ownership, 'slotForNew'>): Store {
   const { submissions, webhooks, inbound } = store;
