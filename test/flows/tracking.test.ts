@@ -108,7 +108,7 @@ t.test('tracking and unsubscribing', async (t) => {
     const events = await eventsOf(daemon, sender, id, 3);
     t.same(new Set(events.map(({ type }) => type)), new Set(['email.delivered', 'email.opened', 'email.clicked']));
 
-    const some = String(await hand('Some', { headers: { 'X-Postrider-Tracking': 'clicks' } }));
+    const some = bodyOf(await hand('Some', { headers: { 'X-Postrider-Tracking': 'clicks' } }));
     t.same([/\/c\//.test(some), /\/o\//.test(some)], [true, false], 'what the mail itself asks for');
     const none = String(await hand('None', { headers: { 'X-Postrider-Tracking': 'off' } }));
     t.notMatch(none, /links\.postrider\.test\/[co]\//);
@@ -150,12 +150,17 @@ t.test('tracking and unsubscribing', async (t) => {
     const html = '<a href="https://acme.test/out?u=1">Genug</a>';
     const [id] = await send(daemon, sender, `carl@${RECEIVER}`, { headers, html });
     const found = () => sink.mails.find((mail) => messageIdOf(mail.raw) === id);
-    const raw = (await until('the mail', found)).raw.toString();
-    t.same(raw.match(/^List-Unsubscribe.*$/gim), ['List-Unsubscribe: <https://acme.test/out?u=1>']);
-    t.notMatch(raw, '/c/', 'and its link stays');
-    t.match(raw, '/o/');
+    const { raw } = await until('the mail', found);
+    t.same(raw.toString().match(/^List-Unsubscribe.*$/gim), ['List-Unsubscribe: <https://acme.test/out?u=1>']);
+    t.notMatch(bodyOf(raw), '/c/', 'and its link stays');
+    t.match(bodyOf(raw), '/o/');
   });
 });
+
+/** Without the header: signatures may have any letters. */
+function bodyOf(raw: Buffer): string {
+  return raw.subarray(raw.indexOf('\r\n\r\n')).toString();
+}
 
 function service() {
   return { base_url: 'https://mail.postrider.test', links_url: LINKS_URL };
