@@ -5,6 +5,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import type { Test } from 'tap';
+import { patience } from './patience.ts';
 
 const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 
@@ -35,6 +36,7 @@ export async function openBrowser(t: Test, origin: string): Promise<OpenBrowser>
     async window(options = {}) {
       // Colours that are on their way from light to dark would be judged for what they are just then.
       const context = await browser.newContext({ baseURL: origin, reducedMotion: 'reduce', ...options });
+      context.setDefaultTimeout(patience(30_000));
       const page = await context.newPage();
       page.on('pageerror', (error) => t.fail(`an error on ${page.url()}: ${error.message}`));
       page.on('console', (message) => {

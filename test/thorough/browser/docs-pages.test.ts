@@ -3,6 +3,7 @@
 import type { Page } from 'playwright-core';
 import t, { type Test } from 'tap';
 import { noBrowser, openBrowser } from '../../support/browser.ts';
+import { patience } from '../../support/patience.ts';
 import { startPortal } from '../../support/portal.ts';
 import { checkPage } from './check-page.ts';
 
@@ -19,6 +20,7 @@ t.test('pages under /docs', { skip: noBrowser }, async (t) => {
   await t.test('the way between them', (t) => walk(t, page));
   // The browser logs a 404 as an error, which fails the test in a window of `window`.
   const elsewhere = await browser.newContext({ baseURL: origin, reducedMotion: 'reduce' });
+  elsewhere.setDefaultTimeout(patience(30_000));
   const missing = await elsewhere.newPage();
   for (const path of ['/docs/nowhere', '/portal/nowhere']) await t.test(path, (t) => checkPage(t, missing, path));
 });

@@ -2,6 +2,7 @@
 // are loaded only when somebody asks for them.
 import t from 'tap';
 import { noBrowser, openBrowser } from '../../support/browser.ts';
+import { patience } from '../../support/patience.ts';
 import { startPortal } from '../../support/portal.ts';
 import { send } from '../../support/world.ts';
 
@@ -33,6 +34,7 @@ t.test('the HTML of a message', { skip: noBrowser }, async (t) => {
   const { browser } = await openBrowser(t, origin);
   // Not a window of the harness: here the browser is meant to complain about what it does not do.
   const context = await browser.newContext({ baseURL: origin });
+  context.setDefaultTimeout(patience(30_000));
   const asked: string[] = [];
   await context.route(/elsewhere\.test/, (route) => {
     asked.push(route.request().url());

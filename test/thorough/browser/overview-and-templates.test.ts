@@ -5,12 +5,14 @@ import type { BrowserContext, Page } from 'playwright-core';
 import t, { type Test } from 'tap';
 import { noBrowser, openBrowser } from '../../support/browser.ts';
 import { type PortalVisitor, type PortalWorld, startPortal } from '../../support/portal.ts';
+import { roomInThisHour } from '../../support/time-border.ts';
 import { until } from '../../support/until.ts';
 
 t.test('in a browser', { skip: noBrowser }, async (t) => {
   const world: PortalWorld = await startPortal(t);
   const origin = `http://127.0.0.1:${world.daemon.httpPort}`;
   const browser = await openBrowser(t, origin);
+  await roomInThisHour();
   const visitor = await world.visitor();
   const windowOf = async (options: Parameters<typeof browser.window>[0] = {}) => {
     const opened = await browser.window(options);

@@ -31,20 +31,23 @@ t.test('the message on the wire is finished, the others go back untried', async 
   const [late] = await harness.send(['late@rcpt.test']);
   release();
   await stopped;
-  const [first, second, ...others] = await harness.untilAll(ids, () => true);
-  t.match(first, { state: 'delivered', attempts: 1 });
-  // It may have been announced behind the first: then it is finished, too.
-  const announced = sink.mails.length === 2;
-  t.match(second, announced ? { state: 'delivered', attempts: 1 } : { state: 'queued', attempts: 0 });
-  for (const message of others) t.match(message, { state: 'queued', attempts: 0, attemptList: [] });
+  const messages = await harness.untilAll(ids, () => true);
+  // One may be announced behind the first; and the first may be answered just before the session hears of the end, which
+  // announces another one.
+  const finished = sink.mails.length;
+  t.ok(finished >= 1 && finished <= 3, `${finished} arrived`);
+  for (const [at, message] of messages.entries()) {
+    const asItIs =
+      at < finished ? { state: 'delivered', attempts: 1 } : { state: 'queued', attempts: 0, attemptList: [] };
+    t.match(message, asItIs);
+  }
   t.match(await harness.store.queue.getMessage(late!), { state: 'queued', attempts: 0 });
-  t.ok(sink.mails.length <= 2, `${sink.mails.length} arrived`);
 
   await t.test('and are delivered by the next engine, once each', async (t) => {
     await harness.restartDelivery();
     await harness.untilAll([...ids, late!], isDelivered);
     t.same(sink.mails.map(({ to }) => to).sort(), [...RECIPIENTS, 'late@rcpt.test']);
-    t.same(await eventTypes(harness, ids[2]!), ['email.delivered']);
+    t.same(await eventTypes(harness, ids[3]!), ['email.delivered']);
   });
 });
 

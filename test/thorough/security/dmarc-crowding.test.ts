@@ -5,6 +5,7 @@ import t, { type Test } from 'tap';
 import type { Installation, Json, Settings } from '../../support/daemon-process.ts';
 import { dmarcMail, dmarcXml } from '../../support/dmarc-mail.ts';
 import { SmtpClient } from '../../support/smtp-client.ts';
+import { roomInThisHour } from '../../support/time-border.ts';
 import { registerSender, startWorld } from '../../support/world.ts';
 
 t.setTimeout(0); // the runner has its own limit
@@ -33,6 +34,7 @@ async function startCrowd(t: Test, dmarc: Settings[string] = {}): Promise<Crowd>
     dns.set(`mail.${name}`, 'TXT', ['v=spf1 ip4:127.0.0.1 -all']);
   }
   const daemon = await postrider.serve();
+  await roomInThisHour();
   await registerSender(world, daemon);
   const smtpPort = Number((await daemon.logged({ msg: 'ready' })).smtp_port);
   return {
