@@ -93,6 +93,16 @@ t.test('one that may take mail some day is enough to try again', async (t) => {
   );
 });
 
+t.test('one whose address DNS does not tell at the moment has said nothing: it is tried again', async (t) => {
+  const first = await greeter(t, '127.0.0.2', 0, NO_MAIL);
+  const harness = await setUpFor(t, first.port);
+  setMx(harness, 'rcpt.test', TWO_HOSTS);
+  harness.dns.behave('mx2.rcpt.test', 'servfail');
+  const [id] = await harness.send(['ann@rcpt.test']);
+  const message = await harness.until(id!, (now) => isDeferred(now) || isFinished(now));
+  t.match(message, { state: 'deferred', attempts: 1, lastReason: /mx1\.rcpt\.test .* said at greeting: 521/ });
+});
+
 t.test('nobody there: each address, with what the system said', async (t) => {
   const first = await greeter(t, '127.0.0.2', 0, '421 Busy');
   const harness = await setUpFor(t, first.port);

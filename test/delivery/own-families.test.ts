@@ -1,7 +1,7 @@
 // Which addresses of receivers this machine can call at all, by the addresses of its own.
 import type { NetworkInterfaceInfo } from 'node:os';
 import t from 'tap';
-import { findSkipped, findUnreachable } from '../../src/delivery/route/source-addresses.ts';
+import { findSkipped, findUnreachable, hostsFor } from '../../src/delivery/route/source-addresses.ts';
 import type { MailHost } from '../../src/protocol/dns/mail-route.ts';
 
 function machine(...ips: string[]) {
@@ -45,4 +45,15 @@ t.test('both there: what this machine cannot call is skipped', async (t) => {
   t.equal(skipped('192.0.2.1', '2001:db8::1'), null);
   t.equal(findSkipped([host('192.0.2.25')], machine().readInterfaces), null, 'nothing to skip');
   t.equal(findSkipped([host('2001:db8::25')], machine().readInterfaces), null, 'nothing else to call');
+});
+
+t.test('hosts are left out without an address that can be called', async (t) => {
+  const hosts = [host('192.0.2.25', '2001:db8::25'), host(), host('2001:db8::26')];
+  const ips = (ip: string | null) =>
+    hostsFor(ip === null ? null : { ip, ehloName: 'mail.test' }, hosts).map(({ addresses }) =>
+      addresses.map((address) => address.ip),
+    );
+  t.strictSame(ips(null), [['192.0.2.25', '2001:db8::25'], ['2001:db8::26']]);
+  t.strictSame(ips('192.0.2.1'), [['192.0.2.25']]);
+  t.strictSame(ips('2001:db8::1'), [['2001:db8::25'], ['2001:db8::26']]);
 });

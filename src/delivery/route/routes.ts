@@ -60,12 +60,15 @@ export function createRoutes(options: RoutesOptions): Routes {
 }
 
 function groupRoute(domain: string, hosts: MailHost[], { addresses, providers }: RoutesOptions): Route {
-  const reachable = hosts
-    .map((host) => ({ ...host, addresses: host.addresses.filter(({ ip }) => addresses.allows(ip)) }))
-    .filter((host) => host.addresses.length > 0);
-  if (reachable.length === 0) {
+  const permitted = hosts.map((host) => ({
+    ...host,
+    addresses: host.addresses.filter(({ ip }) => addresses.allows(ip)),
+  }));
+  if (permitted.every((host) => host.addresses.length === 0)) {
     return { kind: 'undeliverable', reason: whyNone(domain, hosts, addresses), enhancedCode: '5.4.4' };
   }
+  // Hosts whose addresses are not known remain.
+  const reachable = permitted.filter((host, at) => host.addresses.length > 0 || hosts[at]!.addresses.length === 0);
   return { kind: 'group', group: groupName(hosts, reachable, providers), hosts: reachable };
 }
 

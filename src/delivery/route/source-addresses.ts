@@ -128,12 +128,11 @@ function reachableFrom<A extends PoolAddress>(pool: readonly A[], hosts: readonl
   return [];
 }
 
-/** The hosts with only the addresses of the source's family; without a source, all of them. */
+/** The hosts with only the addresses of the source's family, or of both without a source; those without any are left out. */
 export function hostsFor(source: SessionSource | null, hosts: readonly MailHost[]): MailHost[] {
-  if (source === null) return [...hosts];
-  const own = source.ip.includes(':') ? 6 : 4;
+  const own = source?.ip.includes(':') ? 6 : 4;
   return hosts
-    .map((host) => ({ ...host, addresses: host.addresses.filter(({ family }) => family === own) }))
+    .map((host) => ({ ...host, addresses: host.addresses.filter(({ family }) => source === null || family === own) }))
     .filter(({ addresses }) => addresses.length > 0);
 }
 

@@ -56,7 +56,7 @@ export class SessionHost {
   #lingering: NodeJS.Timeout | null = null;
   #ending = false;
   #connected = false;
-  /** Some hosts can't be reached from our address, so their answer is unknown. */
+  /** Some hosts have no known address, or none that ours can reach, so their answer is unknown. */
   #skipped = false;
   #feeding: Promise<void> = Promise.resolve();
   #givingBack: Promise<unknown> = Promise.resolve();

@@ -13,11 +13,12 @@ export interface MailAddress {
 export interface MailHost {
   name: string;
   preference: number;
+  /** Empty: they are not known, because of a DNS outage or because there are too many hosts. */
   addresses: MailAddress[];
 }
 
 export type MailRoute =
-  /** In the order in which to try them. */
+  /** In the order in which to try them; at least one has an address. */
   | { kind: 'hosts'; hosts: MailHost[]; ttlMs: number }
   | { kind: 'undeliverable'; reason: string; enhancedCode: '5.1.2' | '5.1.10' | '5.4.4' }
   /** Says nothing about the domain: retry, never bounce. */
@@ -75,16 +76,16 @@ async function routeByMx(
   if (mx.records.every((record) => record.exchange === '')) {
     return undeliverable('5.1.10', `The domain ${domain} accepts no mail (null MX).`);
   }
-  const ranked = rankExchanges(mx.records, random).slice(0, MAX_HOSTS);
-  const found = await Promise.all(ranked.map(({ exchange }) => findAddresses(exchange, resolver)));
-  const hosts = ranked.map(({ exchange, preference }, index) => {
-    return { name: exchange, preference, addresses: found[index]!.addresses };
-  });
-  const usable = hosts.filter((host) => host.addresses.length > 0);
+  const ranked = rankExchanges(mx.records, random);
+  const found = await Promise.all(ranked.slice(0, MAX_HOSTS).map(({ exchange }) => findAddresses(exchange, resolver)));
   const outage = found.find((host) => host.outage !== null)?.outage;
-  if (usable.length > 0) {
-    const ttlMs = Math.min(mx.ttlMs, ...found.map((host) => host.ttlMs));
-    return { kind: 'hosts', hosts: usable, ttlMs };
+  if (found.some((host) => host.addresses.length > 0)) {
+    // The first host beyond the limit is listed for all of them: what the others say is not the answer of all.
+    const hosts = ranked.slice(0, MAX_HOSTS + 1).flatMap(({ exchange, preference }, index) => {
+      const { addresses = [], outage: unknown = 'not looked up' } = found[index] ?? {};
+      return addresses.length > 0 || unknown !== null ? [{ name: exchange, preference, addresses }] : [];
+    });
+    return { kind: 'hosts', hosts, ttlMs: Math.min(mx.ttlMs, ...found.map((host) => host.ttlMs)) };
   }
   if (outage) return { kind: 'unavailable', reason: outage };
   return undeliverable('5.4.4', `None of the mail servers that ${domain} names has an address.`);
