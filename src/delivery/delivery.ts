@@ -27,7 +27,7 @@ import { judge, partiesOf } from './outcome/judge.ts';
 import { type AttemptResult, type MeasuredAttempt, type RecordedAttempt, Recorder } from './outcome/recorder.ts';
 import type { ResultJournal } from './outcome/result-journal.ts';
 import { ResultWriter, type UnstoredResults } from './outcome/result-writer.ts';
-import type { GroupLoad } from './queue/group.ts';
+import type { GroupLoad } from './queue/group-port.ts';
 import { MessagesInFlight, OrphanFinder } from './queue/orphans.ts';
 import type { Passages } from './queue/passage.ts';
 import { Schedule, type ScheduleKit } from './queue/schedule.ts';

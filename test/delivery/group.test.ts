@@ -1,9 +1,10 @@
 // One group on its own: what it claims, and what it waits for.
 import { mock } from 'node:test';
 import t, { type Test } from 'tap';
-import { HOUR_MS, SECOND_MS } from '../../src/base/clock.ts';
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/base/clock.ts';
 import { ConnectionSlots } from '../../src/delivery/queue/connection-slots.ts';
-import { Group, type GroupKit, type GroupPort } from '../../src/delivery/queue/group.ts';
+import { Group } from '../../src/delivery/queue/group.ts';
+import type { GroupKit, GroupPort } from '../../src/delivery/queue/group-port.ts';
 import type { Lane } from '../../src/delivery/queue/lane.ts';
 import type { ShapingReason } from '../../src/delivery/shaping/shaping.ts';
 import { silentLogger } from '../../src/observe/log.ts';
@@ -22,8 +23,9 @@ interface Setting {
 function setUp(t: Test, { connections = 10, reasonsAgainst = () => [], claim }: Setting = {}) {
   const claims: [domain: string, limit: number][] = [];
   const held: unknown[] = [];
+  const routedAgain: string[] = [];
   const link = { order() {}, over: new Promise<void>(() => {}), failure: null, untaken: () => new Set<string>() };
-  const clock = { now: () => NOW };
+  const clock = { at: NOW, now: () => clock.at };
   const session = {
     ...{ pool: { start: () => link, async close() {} }, recorder: { record: async () => {} } },
     ...{ clock, messagesPerSession: 5, lingerMs: 1000 },
@@ -44,14 +46,22 @@ function setUp(t: Test, { connections = 10, reasonsAgainst = () => [], claim }: 
       return (await claim?.(lane.domain)) ?? [{ id: lane.domain } as ClaimedMessage];
     },
     async giveBack() {},
+    routeAgain: ({ domain }) => routedAgain.push(domain),
     onSessionEnd() {},
     hold: (lane, { until, reasons }) => held.push([lane.domain, until, reasons.map(({ code }) => code)]),
   };
   const group = new Group('mx.test', kit as unknown as GroupKit, port as GroupPort);
   t.teardown(() => group.stop());
-  const add = (domain: string, tenantId = domain) =>
-    group.add({ tenantId, domain } as Lane, [{ name: 'mx.test', preference: 10, addresses: [] }], null);
-  return { add, claims, held };
+  const hosts = [{ name: 'mx.test', preference: 10, addresses: [] }];
+  const add = (domain: string, tenantId = domain) => {
+    const route = { kind: 'group' as const, group: 'mx.test', hosts, staleAt: clock.at + MINUTE_MS };
+    group.add({ tenantId, domain } as Lane, route, null);
+  };
+  return { group, clock, add, claims, held, routedAgain };
+}
+
+async function turnsUntil(isDone: () => boolean): Promise<void> {
+  for (let turn = 0; !isDone() && turn < 1000; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
 
 t.test('a lane that waits for more than its group does not make the others wait', async (t) => {
@@ -87,6 +97,37 @@ t.test('a session claims no more than it may send, also when the lane that it wa
   add('two.test');
   t.strictSame(claims, [['one.test', 5]]);
   found.resolve([]);
-  for (let turn = 0; claims.length < 2 && turn < 1000; turn++) await new Promise((resolve) => setImmediate(resolve));
+  await turnsUntil(() => claims.length >= 2);
   t.strictSame(claims.slice(1), [['two.test', 5]]);
+});
+
+const PAUSED = { code: 'group_paused', reach: 'group', reason: 'paused by jo', until: null } as const;
+
+t.test('mail that has waited until its route is stale is routed again when it may go, not before', async (t) => {
+  let isPaused = true;
+  const { group, clock, add, claims, routedAgain } = setUp(t, { reasonsAgainst: () => (isPaused ? [PAUSED] : []) });
+  const old = Array.from({ length: 200 }, (_, at) => `old${at}.test`);
+  for (const domain of old) add(domain, 'a');
+  clock.at += MINUTE_MS;
+  add('new.test', 'a');
+  t.strictSame(routedAgain, []);
+  isPaused = false;
+  group.pump();
+  t.equal(routedAgain.length, 50, 'the event loop goes on in between');
+  await turnsUntil(() => claims.length > 0);
+  t.strictSame(routedAgain, old);
+  t.strictSame(claims, [['new.test', 5]]);
+  t.equal(group.lanes, 0);
+});
+
+t.test('an open session claims nothing by a stale route', async (t) => {
+  const found = Promise.withResolvers<ClaimedMessage[]>();
+  const { clock, add, claims, routedAgain } = setUp(t, { connections: 1, claim: () => found.promise });
+  add('one.test');
+  add('two.test');
+  clock.at += MINUTE_MS;
+  found.resolve([]);
+  await turnsUntil(() => routedAgain.length > 0);
+  t.strictSame(routedAgain, ['two.test']);
+  t.strictSame(claims, [['one.test', 5]]);
 });

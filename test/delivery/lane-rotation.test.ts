@@ -6,6 +6,7 @@ import { hostsKeyOf, LaneRotation, type WaitingLane } from '../../src/delivery/q
 const standing = (tenantId: string, id: number, hostsKey = 'mx.test'): WaitingLane => ({
   lane: new Lane({ id, slot: 1, tenantId, domain: `d${id}.test` }),
   hosts: [],
+  staleAt: Number.POSITIVE_INFINITY,
   source: null,
   hostsKey,
 });

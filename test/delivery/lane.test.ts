@@ -37,6 +37,7 @@ const EVENTS: Record<string, LaneEvent> = {
   'noticed later': { kind: 'noticed', dueAt: NOW + 2000 },
   woken: { kind: 'woken' },
   queued: { kind: 'queued' },
+  outdated: { kind: 'outdated' },
   'held for a time': { kind: 'held', until: NOW + 700 },
   claiming: { kind: 'claiming' },
   'claimed, more is due': { kind: 'claimed', nextDueAt: NOW },
@@ -59,6 +60,7 @@ const CHANGES: Record<LaneState['kind'], Record<string, LaneState>> = {
     failed: { kind: 'resting', dueAt: NOW + 1000 },
   },
   ready: {
+    outdated: { kind: 'routing' },
     'held for a time': { kind: 'held', until: NOW + 700 },
     claiming: { kind: 'claiming', dueAt: Number.POSITIVE_INFINITY },
   },

@@ -8,7 +8,7 @@ import { silentLogger } from '../../src/observe/log.ts';
 import type { OperatorAction, QueueTarget } from '../../src/store/shaping.ts';
 import type { DeliveryHarness } from '../support/delivery-harness.ts';
 import type { MailSink, SinkReply } from '../support/mail-sink.ts';
-import { isDeferred, isDelivered, type SetUpOptions, setMx, setOneMx, setUp } from './set-up.ts';
+import { isDeferred, isDelivered, type SetUpOptions, setMx, setOneMx, setUp, startSink } from './set-up.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -111,6 +111,27 @@ t.test('a pause of the group: the event says its end, retrying tells of it, resu
   t.ok(await isKept(stage, id));
   t.match(await act('resume', OF_GROUP), { kind: 'done', ended: { length: 2 }, held: [] });
   await harness.until(id, isDelivered);
+});
+
+t.test('what a pause has kept goes to the servers that its domain has by then', async (t) => {
+  const stage = await setStage(t);
+  const { harness, sink, clock, act } = stage;
+  const moved = await startSink(t, { host: '127.0.0.2', port: sink.port });
+  await harness.until(await only(harness), isDelivered);
+  await act('pause', OF_GROUP);
+  const id = await only(harness, 'bob@rcpt.test');
+  t.ok(await isKept(stage, id));
+  setMx(harness, 'rcpt.test', { 'mx.new.test': { ip: '127.0.0.2' } });
+  clock.offset += 20 * HOUR;
+  const later = await only(harness, 'cat@rcpt.test');
+  t.ok(await isKept(stage, later));
+  await act('resume', OF_GROUP);
+  for (const each of [id, later]) {
+    const { attemptList } = await harness.until(each, isDelivered);
+    t.match(attemptList, [{ peer: { mx: 'mx.new.test' } }]);
+  }
+  t.equal(sink.mails.length, 1);
+  t.equal(moved.mails.length, 2);
 });
 
 t.test('resuming a group leaves a message its own retry time, and says nothing else', async (t) => {

@@ -3,7 +3,8 @@ import t from 'tap';
 import { systemClock } from '../../src/base/clock.ts';
 import type { CourierReport } from '../../src/delivery/courier/messages.ts';
 import { ConnectionSlots } from '../../src/delivery/queue/connection-slots.ts';
-import { Group, type GroupKit, type GroupPort } from '../../src/delivery/queue/group.ts';
+import { Group } from '../../src/delivery/queue/group.ts';
+import type { GroupKit, GroupPort } from '../../src/delivery/queue/group-port.ts';
 import type { Lane } from '../../src/delivery/queue/lane.ts';
 import { silentLogger } from '../../src/observe/log.ts';
 import type { ClaimedMessage } from '../../src/store/queue.ts';
@@ -37,8 +38,11 @@ function setUp() {
     learn: (_group: unknown, _finding: unknown, others: unknown) => learnt.push(others) > 0,
   };
   const group = new Group('mx.test', kit as unknown as GroupKit, port as unknown as GroupPort);
-  const add = (domain: string, host: string) =>
-    group.add({ tenantId: 'a', domain } as Lane, [{ name: host, preference: 10, addresses: [] }], null);
+  const add = (domain: string, host: string) => {
+    const hosts = [{ name: host, preference: 10, addresses: [] }];
+    const route = { kind: 'group' as const, group: 'mx.test', hosts, staleAt: Number.POSITIVE_INFINITY };
+    group.add({ tenantId: 'a', domain } as Lane, route, null);
+  };
   return { add, reports, working, learnt };
 }
 

@@ -104,6 +104,17 @@ t.test('remembered until the shortest time is over, five minutes at most', async
   t.ok(asked.length > second);
 });
 
+t.test('stale when DNS says so, but not within five minutes: mail in line is not routed again and again', async (t) => {
+  const { routes, clock } = routesFor({
+    'short.test': { mx: [['mx.test', 10]], ttlMs: 1000 },
+    'long.test': { mx: [['mx.test', 10]], ttlMs: 3_600_000 },
+    'mx.test': { a: ['192.0.2.1'], ttlMs: 7_200_000 },
+  });
+  clock.at = 1000;
+  t.match(await routes.find('short.test'), { staleAt: 301_000 });
+  t.match(await routes.find('long.test'), { staleAt: 3_601_000 });
+});
+
 t.test('what is not there is looked up again', async (t) => {
   const zone: Zone = { 'broken.test': 'unavailable', 'mx.test': { a: ['192.0.2.1'] } };
   const { routes } = routesFor(zone);

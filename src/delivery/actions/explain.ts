@@ -6,7 +6,7 @@ import { asciiDomainOf } from '../../protocol/mail/addresses/address.ts';
 import type { MessageDetail, QueueLane } from '../../store/queue.ts';
 import type { OperatorNote, Suspension } from '../../store/shaping.ts';
 import type { StoreVerbs } from '../../store/store.ts';
-import type { GroupLoad } from '../queue/group.ts';
+import type { GroupLoad } from '../queue/group-port.ts';
 import { permittedConnections } from '../shaping/adaptive-limit.ts';
 import type { ShapingVerdict } from '../shaping/shaping.ts';
 import type { ShapingQuestion } from '../shaping/shaping-memory.ts';

@@ -1,61 +1,29 @@
 // One MX group: its queue of lanes, and the sessions open to it. Open sessions are counted as connections,
 // whatever thread they run in. Shaping decides which lanes may send; a session serves lanes whose mail
 // goes to its hosts.
-import type { Clock } from '../../base/clock.ts';
 import { MINUTE_MS } from '../../base/clock.ts';
 import { describeError } from '../../base/errors.ts';
-import type { Logger } from '../../observe/log.ts';
+import { OncePerTick } from '../../base/per-tick.ts';
 import type { MailHost } from '../../protocol/dns/mail-route.ts';
 import type { ClaimedMessage } from '../../store/queue.ts';
 import type { SessionSource } from '../courier/messages.ts';
 import type { AttemptResult } from '../outcome/recorder.ts';
-import { SessionHost, type SessionKit } from '../session/session-host.ts';
+import type { Route } from '../route/routes.ts';
+import { SessionHost } from '../session/session-host.ts';
 import { latestEnd, type ShapingVerdict } from '../shaping/shaping.ts';
-import type { Shaping, ShapingOutcome } from '../shaping/shaping-state.ts';
-import type { ConnectionSlots } from './connection-slots.ts';
+import type { ShapingOutcome } from '../shaping/shaping-state.ts';
+import type { GroupKit, GroupPort } from './group-port.ts';
 import { GroupSessions } from './group-sessions.ts';
 import type { Lane } from './lane.ts';
 import { hostsKeyOf, LaneRotation, type SessionTarget, shuffleEquals, type WaitingLane } from './lane-rotation.ts';
-import { batchSize, notePace, type Pace } from './pace.ts';
-
-export interface GroupKit {
-  session: SessionKit;
-  shaping: Pick<Shaping, 'verdict' | 'memory' | 'reservations' | 'connected'>;
-  /** The limit on sessions of all groups. */
-  slots: ConnectionSlots;
-  /** Survives the group. */
-  pace: Pace;
-  random: () => number;
-  clock: Clock;
-  log: Logger;
-}
-
-/** What a group needs from the scheduler, which owns the lanes. */
-export interface GroupPort {
-  /** Marks the lane's due messages as being sent; the lane then rests until its next due time. */
-  claim(group: Group, next: WaitingLane, limit: number): Promise<ClaimedMessage[]>;
-  /** Returns messages that were claimed but not tried to the queue; they are due then, or now. */
-  giveBack(group: Group, messages: readonly ClaimedMessage[], dueAt?: number): Promise<void>;
-  /** Holds the lane; the scheduler wakes it later. */
-  hold(lane: Lane, why: Pick<ShapingVerdict, 'reasons' | 'until'>): void;
-  /** An attempt's outcome, and the group's other connections. False: it was no attempt. */
-  learn(group: Group, finding: AttemptResult, others: ShapingOutcome['others']): boolean;
-  /** One of its sessions has ended: the group may be idle. */
-  onSessionEnd(group: Group): void;
-}
-
-export interface GroupLoad {
-  /** Connections open to it. */
-  open: number;
-  /** Lanes in its queue. */
-  lanes: number;
-  openInAll: number;
-}
+import { batchSize, notePace } from './pace.ts';
 
 // The size of a session's first batch; it asks for more while it runs.
 const FIRST_BATCH = 20;
 /** The longest timer, so that a change of the system clock delays mail by a minute at most. */
 const MAX_SLEEP_MS = MINUTE_MS;
+/** A hundred thousand lanes may have waited for the end of one pause. */
+const STALE_PER_TURN = 50;
 
 /*
  * A group has lanes that wait for their turn, and sessions: starting (messages are being claimed), running, or
@@ -63,7 +31,8 @@ const MAX_SLEEP_MS = MINUTE_MS;
  * session began to linger or ended, a slot became free, a pause ended. It takes the next lane and asks shaping; the
  * lane goes to a lingering session that is connected to its hosts, else to a new session, else everything waits. If
  * shaping says wait, reasons of the lane's own hold this lane, and those about the whole group stop the group until
- * they end. Running sessions ask for their next batch themselves, so the next tenant's turn comes after each batch.
+ * they end. A lane that may go, but has waited until its route is stale, leaves to be routed again. Running sessions ask
+ * for their next batch themselves, so the next tenant's turn comes after each batch.
  * `halt` ends all sessions after the message on the wire: the receiver wants nothing more.
  */
 export class Group {
@@ -72,6 +41,7 @@ export class Group {
   readonly #port: GroupPort;
   readonly #turns = new LaneRotation();
   readonly #sessions = new GroupSessions();
+  readonly #pumpAgain = new OncePerTick(() => this.pump());
   #starting = 0;
   /** How many claims of waiting lanes the store has not answered. */
   #claims = 0;
@@ -103,20 +73,25 @@ export class Group {
     return this.#turns.size;
   }
 
-  add(lane: Lane, hosts: MailHost[], source: SessionSource | null): void {
+  add(lane: Lane, { hosts, staleAt }: Extract<Route, { kind: 'group' }>, source: SessionSource | null): void {
     // A session has one source address.
     const hostsKey = source ? `${hostsKeyOf(hosts)} from ${source.ip}` : hostsKeyOf(hosts);
-    this.#turns.add({ lane, hosts, source, hostsKey });
+    this.#turns.add({ lane, hosts, staleAt, source, hostsKey });
     this.pump();
   }
 
   /** Gives waiting lanes to lingering sessions, then to new ones. */
   pump(): void {
+    let stale = 0;
     for (let next = this.#turns.first(); next && !this.#stopped; next = this.#turns.first()) {
       const lingering = this.#sessions.lingeringTo(next.hostsKey);
       const verdict = this.#verdictFor(next.lane, lingering ? 'open' : 'new');
       if (verdict.decision === 'wait') {
         if (!this.#holdBack(next, verdict)) return;
+      } else if (this.#leavesStale(next)) {
+        if (++stale < STALE_PER_TURN) continue;
+        this.#pumpAgain.request();
+        return;
       } else if (lingering) {
         lingering.wake();
         return;
@@ -158,7 +133,16 @@ export class Group {
   stop(): void {
     this.#stopped = true;
     if (this.#alarm) clearTimeout(this.#alarm);
+    this.#pumpAgain.cancel();
     this.#sessions.stopAll();
+  }
+
+  /** Its mail may go to other servers by now. */
+  #leavesStale(next: WaitingLane): boolean {
+    if (this.#kit.clock.now() < next.staleAt) return false;
+    this.#turns.remove(next);
+    this.#port.routeAgain(next.lane);
+    return true;
   }
 
   /** Whether the queue moves on to the next lane: not when this one waits only for what the whole group waits for. */
@@ -251,6 +235,7 @@ export class Group {
         if (!this.#holdBack(next, verdict)) return [];
         continue;
       }
+      if (this.#leavesStale(next)) return []; // `pump` deals with the others
       const messages = await this.#take(next, Math.min(batchSize(this.#kit.pace, limit), this.#allowance(next.lane)));
       if (messages.length > 0) return messages;
     }

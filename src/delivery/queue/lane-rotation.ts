@@ -9,6 +9,8 @@ import type { Lane } from './lane.ts';
 export interface WaitingLane {
   lane: Lane;
   hosts: MailHost[];
+  /** When the route is too old to send by. */
+  staleAt: number;
   /** Our source address; null: the system picks. */
   source: SessionSource | null;
   /** Lanes with the same key can share a session. */
@@ -16,7 +18,7 @@ export interface WaitingLane {
 }
 
 /** Where a session goes. */
-export type SessionTarget = Omit<WaitingLane, 'lane'>;
+export type SessionTarget = Omit<WaitingLane, 'lane' | 'staleAt'>;
 
 interface Tenant {
   id: string;

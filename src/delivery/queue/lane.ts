@@ -23,6 +23,8 @@ export type LaneEvent =
   | { kind: 'woken' }
   /** It was added to its group's queue. */
   | { kind: 'queued' }
+  /** It left that queue, because its route is too old. */
+  | { kind: 'outdated' }
   | { kind: 'held'; until: number | null }
   /** The store is asked for its messages. */
   | { kind: 'claiming' }
@@ -77,6 +79,7 @@ export class Lane {
 /*
  *   resting ──due──▶ routing ──MX group known──▶ ready ──a session takes it──▶ claiming ──▶ resting, routing or gone
  *   routing or ready ──shaping keeps it back──▶ held ──woken──▶ routing
+ *   ready ──its route is too old by the time that it may go──▶ routing
  *   routing ──no route: claimed to be judged──▶ claiming
  *   routing or claiming ──the look-up, or the claim, failed──▶ resting
  *
@@ -94,6 +97,8 @@ function nextState(state: LaneState, event: LaneEvent, now: number): LaneState {
       return state.kind === 'resting' || state.kind === 'held' ? ROUTING : state;
     case 'queued':
       return state.kind === 'routing' ? READY : state;
+    case 'outdated':
+      return state.kind === 'ready' ? ROUTING : state;
     case 'held':
       return isDue(state) ? { kind: 'held', until: event.until } : state;
     case 'claiming':

@@ -25,7 +25,8 @@ import type { ShapingVerdict } from '../shaping/shaping.ts';
 import type { Shaping, ShapingOutcome } from '../shaping/shaping-state.ts';
 import { Claims, type ClaimsKit, findSource } from './claims.ts';
 import { ConnectionSlots } from './connection-slots.ts';
-import { Group, type GroupLoad, type GroupPort } from './group.ts';
+import { Group } from './group.ts';
+import type { GroupLoad, GroupPort, OfGroup } from './group-port.ts';
 import type { Lane } from './lane.ts';
 import type { WaitingLane } from './lane-rotation.ts';
 import { Lanes } from './lanes.ts';
@@ -94,9 +95,10 @@ export class Scheduler {
   readonly #port: GroupPort = {
     claim: (group, next, limit) => this.#claimFor(group, next, limit),
     giveBack: async ({ name }, messages, dueAt) => this.notice(await this.#claims.giveBack(messages, name, dueAt)),
+    routeAgain: (lane) => this.#lanes.change(lane, { kind: 'outdated' }),
     hold: (lane, verdict) => this.#hold(lane, verdict),
     learn: (group, finding, others) => this.#learn(group, finding, others),
-    onSessionEnd: (group) => this.#forgetIfIdle(group),
+    onSessionEnd: ({ name }) => this.#forgetIfIdle(name),
   };
 
   constructor(kit: SchedulerKit) {
@@ -143,7 +145,7 @@ export class Scheduler {
   async #maintain(): Promise<void> {
     this.#kit.shaping.tenantsChanged();
     await this.#looks.inCase();
-    for (const group of this.#groups.values()) this.#forgetIfIdle(group);
+    for (const name of this.#groups.keys()) this.#forgetIfIdle(name);
     await this.#kit.shaping.tidy().catch((error: unknown) => {
       this.#kit.log.error({ error }, `shaping could not be tidied up: ${describeError(error)}`);
     });
@@ -195,8 +197,7 @@ export class Scheduler {
 
   /** Holds a due lane until a time, or until an operator ends the hold. */
   #hold(lane: Lane, { until, reasons }: Pick<ShapingVerdict, 'reasons' | 'until'>): void {
-    const [first] = reasons;
-    this.#kit.log.debug({ tenant_id: lane.tenantId, domain: lane.domain, reasons }, `kept back: ${first?.reason}`);
+    this.#kit.log.debug({ tenant_id: lane.tenantId, domain: lane.domain, reasons }, `kept back: ${reasons[0]?.reason}`);
     this.#lanes.change(lane, { kind: 'held', until });
   }
 
@@ -234,7 +235,7 @@ export class Scheduler {
     if (sources && !source) await this.#claim(lane, 1, { group, from: sources.claim(null, group, hosts) });
     else {
       this.#lanes.change(lane, { kind: 'queued' });
-      this.#group(group).add(lane, hosts, source);
+      this.#group(group).add(lane, route, source);
     }
   }
 
@@ -264,7 +265,7 @@ export class Scheduler {
   }
 
   /** Passes an attempt's outcome to shaping, which learns the group's limits from it. False: it was no attempt. */
-  #learn({ name, open }: Group, { message, judgement }: AttemptResult, others: ShapingOutcome['others']): boolean {
+  #learn({ name, open }: OfGroup, { message, judgement }: AttemptResult, others: ShapingOutcome['others']): boolean {
     const { shaping, clock, log } = this.#kit;
     // The lane is gone when it has no other mail.
     const recipientDomain = this.#lanes.get(message.lane)?.domain ?? asciiDomainOf(message.recipient);
@@ -273,7 +274,7 @@ export class Scheduler {
     return tried;
   }
 
-  #claimFor({ name }: Group, { lane, hosts, source }: WaitingLane, limit: number): Promise<ClaimedMessage[]> {
+  #claimFor({ name }: OfGroup, { lane, hosts, source }: WaitingLane, limit: number): Promise<ClaimedMessage[]> {
     const from = source ? this.#kit.sources?.claim(source.ip, name, hosts) : undefined;
     return this.#claim(lane, limit, { group: name, from });
   }
@@ -290,9 +291,10 @@ export class Scheduler {
     return messages;
   }
 
-  #forgetIfIdle(group: Group): void {
-    if (!group.idle || this.#groups.get(group.name) !== group) return;
-    this.#groups.delete(group.name);
+  #forgetIfIdle(name: string): void {
+    const group = this.#groups.get(name);
+    if (!group?.idle) return;
+    this.#groups.delete(name);
     group.stop(); // it may have set itself an alarm
   }
 }

@@ -15,7 +15,9 @@ const LONGEST_NAME = 600;
 const SHOWN_OF_LONG = 500;
 const HASH_CHARS = 16;
 
-export type Route = { kind: 'group'; group: string; hosts: MailHost[] } | Exclude<MailRoute, { kind: 'hosts' }>;
+export type Route =
+  /** `staleAt`: mail that has waited until then must be routed again. */
+  { kind: 'group'; group: string; hosts: MailHost[]; staleAt: number } | Exclude<MailRoute, { kind: 'hosts' }>;
 
 export interface Routes {
   find(domain: string): Promise<Route>;
@@ -35,6 +37,8 @@ export interface RoutesOptions {
 // The resolver caches single answers; this cache saves combining them for every message.
 const MAX_CACHED = 20_000;
 const MAX_CACHED_MS = 5 * 60_000;
+/** For mail in a queue, whatever DNS allows: with a TTL of seconds it would be routed again and again. */
+const MIN_FRESH_MS = 5 * 60_000;
 
 export function createRoutes(options: RoutesOptions): Routes {
   const cache = new BoundedMap<string, { route: Route; until: number; version: number }>(MAX_CACHED);
@@ -49,7 +53,7 @@ export function createRoutes(options: RoutesOptions): Routes {
       const known = cached(domain, version);
       if (known) return known;
       const found = await findMailRoute(domain, options);
-      const route = found.kind === 'hosts' ? groupRoute(domain, found.hosts, options) : found;
+      const route = found.kind === 'hosts' ? groupRoute(domain, found, options) : found;
       if (found.kind === 'hosts') {
         const until = options.clock.now() + Math.min(found.ttlMs, MAX_CACHED_MS);
         cache.set(domain, { route, until, version });
@@ -59,7 +63,11 @@ export function createRoutes(options: RoutesOptions): Routes {
   };
 }
 
-function groupRoute(domain: string, hosts: MailHost[], { addresses, providers }: RoutesOptions): Route {
+function groupRoute(
+  domain: string,
+  { hosts, ttlMs }: Extract<MailRoute, { kind: 'hosts' }>,
+  { addresses, providers, clock }: RoutesOptions,
+): Route {
   const permitted = hosts.map((host) => ({
     ...host,
     addresses: host.addresses.filter(({ ip }) => addresses.allows(ip)),
@@ -69,7 +77,8 @@ function groupRoute(domain: string, hosts: MailHost[], { addresses, providers }:
   }
   // Hosts whose addresses are not known remain.
   const reachable = permitted.filter((host, at) => host.addresses.length > 0 || hosts[at]!.addresses.length === 0);
-  return { kind: 'group', group: groupName(hosts, reachable, providers), hosts: reachable };
+  const staleAt = clock.now() + Math.max(ttlMs, MIN_FRESH_MS);
+  return { kind: 'group', group: groupName(hosts, reachable, providers), hosts: reachable, staleAt };
 }
 
 function whyNone(domain: string, hosts: MailHost[], addresses: AddressPolicy): string {
