@@ -8,6 +8,7 @@ import { silentLogger } from '../../src/observe/log.ts';
 import type { OperatorAction, QueueTarget } from '../../src/store/shaping.ts';
 import type { DeliveryHarness } from '../support/delivery-harness.ts';
 import type { MailSink, SinkReply } from '../support/mail-sink.ts';
+import { until } from '../support/until.ts';
 import { isDeferred, isDelivered, type SetUpOptions, setMx, setOneMx, setUp, startSink } from './set-up.ts';
 
 const MINUTE = 60_000;
@@ -132,6 +133,22 @@ t.test('what a pause has kept goes to the servers that its domain has by then', 
   }
   t.equal(sink.mails.length, 1);
   t.equal(moved.mails.length, 2);
+});
+
+t.test('a pause holds while one of the servers has no address', async (t) => {
+  const stage = await setStage(t);
+  const { harness, clock, act } = stage;
+  const hosts = ['mx1.rcpt.test', 'mx2.rcpt.test'];
+  setMx(harness, 'rcpt.test', Object.fromEntries(hosts.map((host) => [host, { ip: '127.0.0.1' }])));
+  await harness.until(await only(harness), isDelivered);
+  t.match(await act('pause', { kind: 'group', key: hosts.join() }), { kind: 'done' });
+  clock.offset += HOUR;
+  harness.dns.remove('mx2.rcpt.test');
+  const id = await only(harness, 'bob@rcpt.test');
+  const waits = () => harness.delivery.load(hosts.join()).lanes === 1;
+  const state = async () => (await harness.store.queue.getMessage(id))!.state;
+  await until('it waits or is sent', async () => waits() || (await state()) === 'delivered');
+  t.equal(await state(), 'queued');
 });
 
 t.test('resuming a group leaves a message its own retry time, and says nothing else', async (t) => {

@@ -1,7 +1,7 @@
 // Routes are remembered as long as DNS allows, and grouped by their servers.
 import t from 'tap';
 import { createRoutes } from '../../src/delivery/route/routes.ts';
-import { Providers } from '../../src/delivery/shaping/provider-limits.ts';
+import { loadProviderLimits, Providers } from '../../src/delivery/shaping/provider-limits.ts';
 import { createAddressPolicy } from '../../src/protocol/dns/addresses/address-policy.ts';
 import type { Resolver } from '../../src/protocol/dns/lookup/resolver.ts';
 
@@ -27,14 +27,14 @@ function resolverFor(zone: Zone) {
   return { asked, resolver: resolver as Resolver };
 }
 
-function routesFor(zone: Zone, allowPrivate = true) {
+function routesFor(zone: Zone, { allowPrivate = true, providers = new Providers([]) } = {}) {
   const clock = { at: 0, now: () => clock.at };
   const { asked, resolver } = resolverFor(zone);
   const addresses = createAddressPolicy({ key: 'delivery.allow_private', allowPrivate });
   return {
     clock,
     asked,
-    routes: createRoutes({ resolver, clock, random: Math.random, addresses, providers: new Providers([]) }),
+    routes: createRoutes({ resolver, clock, random: Math.random, addresses, providers }),
   };
 }
 
@@ -77,6 +77,46 @@ t.test('the group does not depend on the order of the answer, nor on the domain'
   t.match(await routes.find('one.test'), { kind: 'group', group: 'mx1.test,mx2.test' });
   t.match(await routes.find('two.test'), { kind: 'group', group: 'mx1.test,mx2.test' });
   t.match(await routes.find('other.test'), { kind: 'group', group: 'mx1.test' });
+});
+
+t.test('a host whose address is missing for a moment leaves the group as it is', async (t) => {
+  const mx = (...hosts: string[]) => ({ mx: hosts.map((host, at): [string, number] => [host, at]) });
+  const zone: Zone = {
+    'two.test': mx('mx1.test', 'mx2.test'),
+    'mx1.test': { a: ['192.0.2.1'] },
+    'many.test': mx(...Array.from({ length: 25 }, (_, at) => `mx${at}.many.test`)),
+    'mx0.many.test': { a: ['192.0.2.1'] },
+  };
+  for (const missing of ['unavailable', undefined, { ttlMs: 1 }] as const) {
+    const { routes } = routesFor({ ...zone, ...(missing && { 'mx2.test': missing }) });
+    t.match(await routes.find('two.test'), { kind: 'group', group: 'mx1.test,mx2.test' });
+  }
+  const { routes } = routesFor(zone);
+  t.match(
+    await routes.find('many.test'),
+    { kind: 'group', group: /,mx24\.many\.test,/ },
+    'also beyond what is looked up',
+  );
+});
+
+t.test('a foreign host counts towards a provider unless DNS says that it has no address', async (t) => {
+  const zone: Zone = {
+    'large.test': {
+      mx: [
+        ['aspmx.l.google.com', 10],
+        ['ms1.invalid', 20],
+      ],
+    },
+    'aspmx.l.google.com': { a: ['192.0.2.1'] },
+  };
+  const providers = new Providers(loadProviderLimits(null));
+  const groupIn = async (change: Zone) => {
+    const route = await routesFor({ ...zone, ...change }, { providers }).routes.find('large.test');
+    return route.kind === 'group' ? route.group : route.kind;
+  };
+  t.equal(await groupIn({}), 'google');
+  t.equal(await groupIn({ 'ms1.invalid': { a: ['192.0.2.2'] } }), 'aspmx.l.google.com,ms1.invalid');
+  t.equal(await groupIn({ 'ms1.invalid': 'unavailable' }), 'aspmx.l.google.com,ms1.invalid');
 });
 
 t.test('remembered until the shortest time is over, five minutes at most', async (t) => {
@@ -138,13 +178,13 @@ t.test('private addresses are left out unless allowed', async (t) => {
     'outside.test': { a: ['8.8.4.4', '127.0.0.1'] },
     'private.test': { mx: [['inside.test', 1]] },
   };
-  const { routes } = routesFor(zone, false);
+  const { routes } = routesFor(zone, { allowPrivate: false });
   t.match(await routes.find('mixed.test'), {
     kind: 'group',
-    group: 'outside.test',
+    group: 'inside.test,outside.test',
     hosts: [{ name: 'outside.test', addresses: [{ ip: '8.8.4.4' }] }],
   });
   const refused = await routes.find('private.test');
   t.match(refused, { kind: 'undeliverable', enhancedCode: '5.4.4', reason: /private or loopback/ });
-  t.match(await routesFor(zone, true).routes.find('private.test'), { kind: 'group', group: 'inside.test' });
+  t.match(await routesFor(zone).routes.find('private.test'), { kind: 'group', group: 'inside.test' });
 });

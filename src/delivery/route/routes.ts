@@ -65,7 +65,7 @@ export function createRoutes(options: RoutesOptions): Routes {
 
 function groupRoute(
   domain: string,
-  { hosts, ttlMs }: Extract<MailRoute, { kind: 'hosts' }>,
+  { hosts, names, ttlMs }: Extract<MailRoute, { kind: 'hosts' }>,
   { addresses, providers, clock }: RoutesOptions,
 ): Route {
   const permitted = hosts.map((host) => ({
@@ -78,7 +78,7 @@ function groupRoute(
   // Hosts whose addresses are not known remain.
   const reachable = permitted.filter((host, at) => host.addresses.length > 0 || hosts[at]!.addresses.length === 0);
   const staleAt = clock.now() + Math.max(ttlMs, MIN_FRESH_MS);
-  return { kind: 'group', group: groupName(hosts, reachable, providers), hosts: reachable, staleAt };
+  return { kind: 'group', group: groupName(names, hosts, providers), hosts: reachable, staleAt };
 }
 
 function whyNone(domain: string, hosts: MailHost[], addresses: AddressPolicy): string {
@@ -95,16 +95,14 @@ function ownFact(ip: string, addresses: AddressPolicy): string | null {
 }
 
 /**
- * The provider's name only if all hosts belong to it: the owner of a domain chooses its hosts, and the replies of a
- * foreign one must not count for the provider.
+ * Made of all MX records: a host that lacks its address for a moment must not lead mail past what holds the group. The
+ * provider's name only if all hosts belong to it: the owner of a domain chooses its hosts, and the replies of a foreign
+ * one must not count for the provider. One that has no address, such as the record of a verification, does not reply.
  */
-function groupName(all: MailHost[], reachable: MailHost[], providers: Providers): string {
-  const provider = providers.ofHosts(all.map(({ name }) => name));
+function groupName(names: readonly string[], hosts: MailHost[], providers: Providers): string {
+  const provider = providers.ofHosts(hosts.map((host) => host.name));
   if (provider) return provider.id;
-  const name = reachable
-    .map((host) => host.name)
-    .sort()
-    .join(',');
+  const name = names.toSorted().join(',');
   // Provider ids contain no dot, so a host with the same name is distinguished by one.
   return name.includes('.') ? shortened(name) : `${name}.`;
 }

@@ -18,8 +18,11 @@ export interface MailHost {
 }
 
 export type MailRoute =
-  /** In the order in which to try them; at least one has an address. */
-  | { kind: 'hosts'; hosts: MailHost[]; ttlMs: number }
+  /**
+   * In the order in which to try them; at least one has an address. `names`: of all MX records, also of hosts that are
+   * left out because they have none.
+   */
+  | { kind: 'hosts'; hosts: MailHost[]; names: string[]; ttlMs: number }
   | { kind: 'undeliverable'; reason: string; enhancedCode: '5.1.2' | '5.1.10' | '5.4.4' }
   /** Says nothing about the domain: retry, never bounce. */
   | { kind: 'unavailable'; reason: string };
@@ -61,7 +64,7 @@ async function implicitRoute(domain: string, resolver: MailRouteOptions['resolve
   const found = await findAddresses(domain, resolver);
   if (found.addresses.length > 0) {
     const hosts = [{ name: domain, preference: 0, addresses: found.addresses }];
-    return { kind: 'hosts', hosts, ttlMs: found.ttlMs };
+    return { kind: 'hosts', hosts, names: [domain], ttlMs: found.ttlMs };
   }
   if (found.outage !== null) return { kind: 'unavailable', reason: found.outage };
   return undeliverable('5.4.4', `The domain ${domain} has neither an MX record nor an address.`);
@@ -85,7 +88,8 @@ async function routeByMx(
       const { addresses = [], outage: unknown = 'not looked up' } = found[index] ?? {};
       return addresses.length > 0 || unknown !== null ? [{ name: exchange, preference, addresses }] : [];
     });
-    return { kind: 'hosts', hosts, ttlMs: Math.min(mx.ttlMs, ...found.map((host) => host.ttlMs)) };
+    const names = ranked.map(({ exchange }) => exchange);
+    return { kind: 'hosts', hosts, names, ttlMs: Math.min(mx.ttlMs, ...found.map((host) => host.ttlMs)) };
   }
   if (outage) return { kind: 'unavailable', reason: outage };
   return undeliverable('5.4.4', `None of the mail servers that ${domain} names has an address.`);

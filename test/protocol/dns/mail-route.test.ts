@@ -38,6 +38,7 @@ t.test('hosts in the order of their preference, with addresses of both families'
       { name: 'b.mx.test', preference: 20, addresses: [ipv4('192.0.2.2'), ipv6('2001:db8::2')] },
       { name: 'c.mx.test', preference: 30, addresses: [ipv6('2001:db8::3')] },
     ],
+    names: ['a.mx.test', 'b.mx.test', 'c.mx.test'],
     ttlMs: 120_000,
   });
 });
@@ -59,7 +60,7 @@ t.test('without MX the domain itself is the host', async (t) => {
   server.set('implicit.test', 'AAAA', ['2001:db8::10']);
   const addresses = [ipv4('192.0.2.10'), ipv6('2001:db8::10')];
   const hosts = [{ name: 'implicit.test', preference: 0, addresses }];
-  t.same(await route('implicit.test'), { kind: 'hosts', hosts, ttlMs: 300_000 });
+  t.same(await route('implicit.test'), { kind: 'hosts', hosts, names: ['implicit.test'], ttlMs: 300_000 });
 });
 
 t.test('a null MX takes no mail, even if the domain has an address', async (t) => {
@@ -137,6 +138,7 @@ t.test('what resolves in spite of an outage is used, and looked up again soon', 
       { name: 'dark-1.mx.test', preference: 10, addresses: [] },
       { name: 'a.mx.test', preference: 20, addresses: [ipv4('192.0.2.1')] },
     ],
+    names: ['dark-1.mx.test', 'a.mx.test', 'gone.mx.test'],
     ttlMs: 30_000,
   });
 });
@@ -149,6 +151,7 @@ t.test('at most 20 hosts and 8 addresses of each', async (t) => {
   server.set('h0.many.test', 'AAAA', ips(10, '2001:db8::'));
   const found = await route('many.test');
   if (found.kind !== 'hosts') return t.fail(found.kind);
+  t.equal(found.names.length, 25);
   t.equal(found.hosts[19]?.addresses.length, 8);
   t.strictSame(found.hosts.slice(20), [{ name: 'h20.many.test', preference: 20, addresses: [] }], 'one for the rest');
   const families = found.hosts[0]!.addresses.map((address) => address.family);
