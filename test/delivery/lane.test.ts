@@ -119,7 +119,7 @@ t.test('a claim need not look before the earliest time that the store has told',
 
 t.test('a lane whose mail is gone is forgotten, and its next notice makes a new one', async (t) => {
   const routed: Lane[] = [];
-  const lanes = new Lanes({ now: () => NOW }, (lane) => void routed.push(lane));
+  const lanes = new Lanes({ now: () => NOW }, async (lane) => void routed.push(lane));
   t.teardown(() => lanes.stop());
   lanes.notice([{ ...NOTICE, dueAt: NOW }]);
   const [first] = routed;
@@ -134,7 +134,7 @@ t.test('a lane whose mail is gone is forgotten, and its next notice makes a new 
 t.test('lanes that are held wait for their time, or for an operator', async (t) => {
   const routed: Lane[] = [];
   let now = NOW;
-  const lanes = new Lanes({ now: () => now }, (lane) => void routed.push(lane));
+  const lanes = new Lanes({ now: () => now }, async (lane) => void routed.push(lane));
   t.teardown(() => lanes.stop());
   const rung = t.capture(globalThis, 'setTimeout', (ring: () => void) => ring);
   lanes.notice([{ ...NOTICE, dueAt: NOW }]);
@@ -152,7 +152,7 @@ t.test('lanes that are held wait for their time, or for an operator', async (t) 
 });
 
 t.test('one timer for all lanes is set again only for an earlier time', async (t) => {
-  const lanes = new Lanes({ now: () => NOW }, () => {});
+  const lanes = new Lanes({ now: () => NOW }, async () => {});
   t.teardown(() => lanes.stop());
   const timers = t.capture(globalThis, 'setTimeout', () => null);
   const waits = () => timers().map(({ args }) => (args as unknown[])[1]);

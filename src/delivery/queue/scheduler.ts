@@ -72,11 +72,12 @@ const UNROUTED_BATCH = 100;
 /*
  * The scheduler moves lanes; their states, and what changes them, are in lane.ts.
  *
- * Notices from the store (mail accepted, put back, released) and the lanes' alarms make a lane due. Due lanes are routed
- * some at a time, so that a hundred thousand of them don't block the event loop. A lane that shaping holds waits until
- * the reason ends, or, if only an operator can end it, until `onReleased`. From `ready` on the lane's group decides; the
- * scheduler only claims what the group asks for. Once a minute, or more rarely where that takes long, the whole queue is
- * compared with the lanes in memory, so that mail of a lost notice starts then.
+ * Notices from the store (mail accepted, put back, released) and the lanes' alarms make a lane due. Due lanes are
+ * routed some at a time (routing-turns.ts), so that a hundred thousand of them block neither the event loop nor DNS. A
+ * lane that shaping holds waits until the reason ends, or, if only an operator can end it, until `onReleased`. From
+ * `ready` on the lane's group decides; the scheduler only claims what the group asks for. Once a minute, or more rarely
+ * where that takes long, the whole queue is compared with the lanes in memory, so that mail of a lost notice starts
+ * then.
  */
 export class Scheduler {
   readonly #kit: SchedulerKit;
@@ -91,7 +92,6 @@ export class Scheduler {
   readonly #pumping = new FewPerTick<Group>(GROUPS_PER_TURN, (group) => group.pump());
   #reconciler: NodeJS.Timeout | null = null;
   #stopped = false;
-  #routing = new Set<Promise<void>>();
   readonly #port: GroupPort = {
     claim: (group, next, limit) => this.#claimFor(group, next, limit),
     giveBack: async ({ name }, messages, dueAt) => this.notice(await this.#claims.giveBack(messages, name, dueAt)),
@@ -103,7 +103,7 @@ export class Scheduler {
 
   constructor(kit: SchedulerKit) {
     this.#kit = kit;
-    this.#lanes = new Lanes(kit.clock, (lane) => this.#dispatch(lane));
+    this.#lanes = new Lanes(kit.clock, (lane) => this.#route(lane));
     this.#slots = new ConnectionSlots(kit.limits.sessions);
     const { store, ownership, shaping, results, recorder, clock, log, pausesMs } = kit;
     this.#claims = new Claims({ store, ownership, shaping, results, clock, log, pausesMs });
@@ -185,13 +185,13 @@ export class Scheduler {
     this.#stopped = true;
     this.passages.stop();
     const allClosed = this.#slots.close();
-    this.#lanes.stop();
+    const allRouted = this.#lanes.stop();
     this.#looks.stop();
     if (this.#reconciler) clearInterval(this.#reconciler);
     this.#pumping.stop();
     for (const group of this.#groups.values()) group.stop();
     this.#unrouted.stop();
-    await Promise.all(this.#routing);
+    await allRouted;
     await allClosed;
   }
 
@@ -199,11 +199,6 @@ export class Scheduler {
   #hold(lane: Lane, { until, reasons }: Pick<ShapingVerdict, 'reasons' | 'until'>): void {
     this.#kit.log.debug({ tenant_id: lane.tenantId, domain: lane.domain, reasons }, `kept back: ${reasons[0]?.reason}`);
     this.#lanes.change(lane, { kind: 'held', until });
-  }
-
-  #dispatch(lane: Lane): void {
-    const work = this.#route(lane).finally(() => this.#routing.delete(work));
-    this.#routing.add(work);
   }
 
   async #route(lane: Lane): Promise<void> {

@@ -74,6 +74,19 @@ t.test('silence ends with the deadline', async (t) => {
   t.ok(asked('silent.test') > 1, 'and it was asked more than once');
 });
 
+t.test('a look-up that had to wait for others has its full time', async (t) => {
+  const names = ['silent-1.test', 'silent-2.test', 'silent-3.test', 'silent-4.test', 'silent-5.test'];
+  for (const name of names) server.behave(name, 'silent');
+  server.set('behind.test', 'A', ['192.0.2.1']);
+  const limits = { attemptTimeoutMs: patience(100), timeoutMs: patience(200), maxConcurrent: 1 };
+  const resolver = newResolver(limits);
+  const [, behindOne] = await Promise.all([resolver.a(names[0]!), resolver.a('behind.test')]);
+  t.match(behindOne, { kind: 'found', records: ['192.0.2.1'] });
+  const full = newResolver(limits);
+  const behindAll = (await Promise.all([...names, 'behind.test'].map((name) => full.a(name)))).at(-1);
+  t.match(behindAll, { kind: 'unavailable', reason: /too many DNS look-ups were waiting/ }, 'but not for ever');
+});
+
 t.test('without servers nothing can be looked up', async (t) => {
   t.match(await newResolver({ servers: [] }).a('x.test'), { kind: 'unavailable', reason: /no DNS server/ });
   t.throws(() => newResolver({ servers: ['ns1.test'] }), /"ns1.test" is not a DNS server/);

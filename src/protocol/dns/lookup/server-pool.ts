@@ -5,7 +5,7 @@ import { type DnsAnswer, RCODE, type RecordType, rcodeName } from './wire.ts';
 
 export interface ServerPoolOptions {
   servers: DnsServer[];
-  /** Over all servers and rounds, including the wait for a free slot. */
+  /** Over all servers and rounds, once a slot is free. */
   timeoutMs: number;
   /** For one server in the first round; doubled with every round. */
   attemptTimeoutMs: number;
@@ -21,6 +21,8 @@ export interface ServerPool {
 type Verdict = { kind: 'answer'; answer: DnsAnswer } | { kind: 'failed'; reason: string; retry: boolean };
 
 const ROUNDS = 3;
+/** The wait for a free slot ends after so many times the longest question. */
+const MAX_WAITS = 3;
 
 export function createServerPool(options: ServerPoolOptions): ServerPool {
   const { servers, attemptTimeoutMs } = options;
@@ -53,10 +55,10 @@ export function createServerPool(options: ServerPoolOptions): ServerPool {
 
   return {
     async ask(name, type) {
-      const deadline = performance.now() + options.timeoutMs;
-      await slots.take();
+      const isFree = await slots.take(MAX_WAITS * options.timeoutMs);
+      if (!isFree) return { kind: 'unavailable', reason: `too many DNS look-ups were waiting before ${name} ${type}` };
       try {
-        return await ask(name, type, deadline);
+        return await ask(name, type, performance.now() + options.timeoutMs);
       } finally {
         slots.release();
       }
@@ -96,26 +98,42 @@ function judgeAnswer(answer: DnsAnswer): Verdict {
 
 function unavailable(name: string, type: RecordType, failures: Map<DnsServer, string>): PoolReply {
   const reasons = [...failures].map(([server, reason]) => `${formatServer(server)} ${reason}`);
-  const why = reasons.length > 0 ? reasons.join('; ') : 'too many lookups were waiting';
-  return { kind: 'unavailable', reason: `no DNS server gave an answer for ${name} ${type}: ${why}` };
+  return { kind: 'unavailable', reason: `no DNS server gave an answer for ${name} ${type}: ${reasons.join('; ')}` };
 }
 
-/** A semaphore: every look-up holds one slot, and with it at most one socket. */
-export function createSemaphore(count: number): { take(): Promise<void>; release(): void } {
-  const waiting: (() => void)[] = [];
+/**
+ * A semaphore: every look-up holds one slot, and with it at most one socket. `take` answers false when none was free for
+ * so long.
+ */
+export function createSemaphore(count: number): { take(maxWaitMs?: number): Promise<boolean>; release(): void } {
+  const waiting = new Set<() => void>();
   let free = count;
   return {
-    take() {
+    take(maxWaitMs) {
       if (free > 0) {
         free--;
-        return Promise.resolve();
+        return Promise.resolve(true);
       }
-      return new Promise((resolve) => waiting.push(resolve));
+      const { promise, resolve } = Promise.withResolvers<boolean>();
+      const begin = () => {
+        clearTimeout(timer);
+        resolve(true);
+      };
+      const giveUp = () => {
+        waiting.delete(begin);
+        resolve(false);
+      };
+      const timer = maxWaitMs === undefined ? undefined : setTimeout(giveUp, maxWaitMs);
+      waiting.add(begin);
+      return promise;
     },
     release() {
-      const next = waiting.shift();
-      if (next) next();
-      else free++;
+      const [next] = waiting;
+      if (!next) free++;
+      else {
+        waiting.delete(next);
+        next();
+      }
     },
   };
 }
