@@ -7,7 +7,7 @@ import type { BounceRules } from '../classify/classify-reply.ts';
 import { judgeInboundMail, type SentFacts } from '../classify/judge-report.ts';
 import { complainedEvent, delayNoticeEvent, reportedBounceEvent } from '../events/report-events.ts';
 import { MAX_ADDRESS_OCTETS, suppressionKeyOf } from '../protocol/mail/addresses/address.ts';
-import { submittedEvidence } from '../protocol/mail/inbound/auto-reply.ts';
+import { declaredReply } from '../protocol/mail/inbound/auto-reply.ts';
 import type {
   Complaint,
   DeliveryReport,
@@ -118,6 +118,8 @@ function processFinding(found: InboundMail, one: Case, kit: ProcessKit): Promise
     case 'complaint':
       return processComplaint(found, one, kit);
     case 'auto_reply': {
+      const written = writtenToRole(one);
+      if (written) return processHuman(written, one, kit);
       const reason = `an automatic reply: ${found.evidence}`;
       const recipient = one.message?.recipient ?? null;
       const finding = { from: short(found.from), subject: short(found.subject), ...(recipient && { recipient }) };
@@ -133,15 +135,19 @@ function processFinding(found: InboundMail, one: Case, kit: ProcessKit): Promise
 }
 
 /** What its parts are called if a program wrote it. */
-const DECLARED_REPORT = /^multipart\/report$|^message\/(?:(?:global-)?delivery-status|feedback-report)$/;
+const DECLARED_REPORT =
+  /^multipart\/report$|^message\/(?:(?:global-)?delivery-status|feedback-report|disposition-notification)$/;
 
-/** Mail that people write to a role may quote a bounce or attach a mail; null: a program wrote it, or to no role. */
+/**
+ * Mail that people write to a role may quote a bounce, attach a mail, or use the words of automatic replies ("please
+ * verify your email"). Null: a program wrote it, or to no role.
+ */
 function writtenToRole({ mail, recipients, messageId }: Case): HumanMail | null {
   const isToRole = recipients.some((recipient) => recipient.kind === 'role' && recipient.role !== 'fbl');
   if (!isToRole || messageId !== null || mail.mailFrom === '') return null;
   const { header, contentType, parts } = readMail(mail.content);
   const types = [contentType.type, ...parts.map(({ type }) => type)];
-  if (submittedEvidence(header) !== null || types.some((type) => DECLARED_REPORT.test(type))) return null;
+  if (declaredReply(header) !== null || types.some((type) => DECLARED_REPORT.test(type))) return null;
   return { kind: 'human', from: header.text('from'), subject: header.text('subject') };
 }
 

@@ -13,11 +13,12 @@ const REPLY_FIELDS = [
   'x-autoreply-from',
   'x-mail-autoreply',
   'x-autoreply-to',
-  'x-auto-response-suppress',
   'x-vacation',
   'x-ms-exchange-inbox-rules-loop',
   'x-boxbe-autoreply',
 ];
+/** Automatic replies of Exchange have it, but so does what people write with Outlook. */
+const SUPPRESS_FIELD = 'x-auto-response-suppress';
 
 const SUBJECTS = [
   String.raw`^\s*(?:re:\s*)?auto(?:matic|mated|matisch\w*)?[- _]?(?:re(?:ply|spon[sd]e?)|answer|response|reponse|antwort|matic response)\b`,
@@ -74,13 +75,18 @@ export function submittedEvidence(header: Header): string | null {
   return submitted === 'no' ? null : `it says Auto-Submitted: ${submitted}`;
 }
 
+/** What the header itself says, without any words for people. */
+export function declaredReply(header: Header): string | null {
+  return evidenceInFields(header, REPLY_FIELDS) ?? submittedEvidence(header);
+}
+
 /** Signs that reports don't have. */
 export function replyEvidence({ header, contentType, parts }: ReadMail, text: string): string | null {
   if (contentType.parameters.get('report-type')?.toLowerCase() === 'disposition-notification') {
     return 'it is a receipt (RFC 8098)';
   }
   if (parts.some(({ type }) => type === 'message/disposition-notification')) return 'it is a receipt (RFC 8098)';
-  const byField = evidenceInFields(header);
+  const byField = evidenceInFields(header, [...REPLY_FIELDS, SUPPRESS_FIELD]);
   if (byField !== null) return byField;
   const subject = withoutNames(header.text('subject'));
   if (SUBJECT.test(subject)) return 'its subject is that of an automatic reply';
@@ -91,8 +97,8 @@ export function replyEvidence({ header, contentType, parts }: ReadMail, text: st
   return null;
 }
 
-function evidenceInFields(header: Header): string | null {
-  const field = REPLY_FIELDS.find((name) => header.has(name) && header.raw(name)!.toLowerCase() !== 'no');
+function evidenceInFields(header: Header, names: readonly string[]): string | null {
+  const field = names.find((name) => header.has(name) && header.raw(name)!.toLowerCase() !== 'no');
   if (field) return `it has the field ${field}`;
   const precedence = header.raw('precedence')?.trim().toLowerCase() ?? '';
   if (/^auto[-_]?reply/.test(precedence)) return 'it says Precedence: auto_reply';
