@@ -16,7 +16,7 @@ import { leaseEnds, mayCall } from './delivery-lease.ts';
 import { toResult } from './delivery-result.ts';
 import { DueWebhooks } from './due-webhooks.ts';
 import { EndpointQueue, type WaitingDelivery } from './endpoint-queue.ts';
-import { type CallSlot, EndpointRotation } from './endpoint-rotation.ts';
+import { type CallSlot, type CallSlots, EndpointRotation } from './endpoint-rotation.ts';
 import { Endpoints } from './endpoints.ts';
 import { ResultBatcher } from './result-batcher.ts';
 import * as webhookLog from './webhook-log.ts';
@@ -31,6 +31,8 @@ export interface DispatcherKit extends CallKit {
   random: () => number;
   /** Null: only calls of `tick` drive it. */
   tickMs: number | null;
+  /** As many calls at a time as the daemon makes by default. */
+  slots?: CallSlots;
   /** Called after each attempt; missing: nobody traces it. */
   onCalled?: ((call: EndpointCall) => void) | undefined;
 }
@@ -51,7 +53,7 @@ const CLAIMS_PER_VERB = 256;
 export class Dispatcher {
   readonly #kit: DispatcherKit;
   readonly #queues = new Map<string, EndpointQueue>();
-  readonly #rotation = new EndpointRotation();
+  readonly #rotation: EndpointRotation;
   readonly #results: ResultBatcher;
   readonly #due: DueWebhooks;
   readonly #endpoints: Endpoints;
@@ -68,6 +70,7 @@ export class Dispatcher {
   constructor(kit: DispatcherKit) {
     this.#kit = kit;
     const { store, ownership, vault, clock, log } = kit;
+    this.#rotation = new EndpointRotation(kit.slots);
     this.#due = new DueWebhooks({ store, ownership, clock, log, found: (id, dueAt) => this.#noteDue(id, dueAt) });
     this.#endpoints = new Endpoints({
       store,

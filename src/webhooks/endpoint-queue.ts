@@ -26,6 +26,8 @@ const MAX_REST_MS = MINUTE_MS;
 
 export class EndpointQueue {
   readonly webhookId: string;
+  /** Known with its first claim, as are target and keys. */
+  tenantId = '';
   target = '';
   keys: Buffer[] = [];
   /** When something is due, as far as is known; during a claim, what became known since it began. */

@@ -1,11 +1,18 @@
 // Which endpoint is next: endpoints in the order in which they came, one call each before the first has a second.
 // Slots are limited, and some are reserved for endpoints that are known to be quick: however many others hang for
-// 15 s, those never wait for them.
+// 15 s, those never wait for them. What was quick may hang, too, so one tenant's endpoints get only a share of the slots.
 import type { EndpointQueue } from './endpoint-queue.ts';
 
-/** For endpoints that are unknown, slow or failing. Each takes a socket and some KiB. */
+/** For endpoints that are unknown, slow or failing; quick ones may use what is left. Each takes a socket and some KiB. */
 const SLOTS_FOR_ALL = 768;
 const SLOTS_FOR_QUICK = 256;
+/** Of either kind. Enough for a single tenant: 64 slots for calls of 50 ms are more than a thousand calls per second. */
+const SHARE_OF_TENANT = 1 / 4;
+
+export interface CallSlots {
+  forAll: number;
+  forQuick: number;
+}
 
 export interface CallSlot {
   free(): void;
@@ -17,23 +24,53 @@ export interface Turn {
   take(): CallSlot;
 }
 
-interface SlotPool {
-  readonly queues: Set<EndpointQueue>;
-  free: number;
+class SlotPool {
+  readonly queues = new Set<EndpointQueue>();
+  #free: number;
+  readonly #maxPerTenant: number;
+  readonly #heldByTenant = new Map<string, number>();
+
+  constructor(slots: number) {
+    this.#free = slots;
+    this.#maxPerTenant = Math.ceil(slots * SHARE_OF_TENANT);
+  }
+
+  firstThatFits(queues: Iterable<EndpointQueue>): EndpointQueue | null {
+    if (this.#free === 0) return null;
+    for (const queue of queues) if (this.#heldBy(queue.tenantId) < this.#maxPerTenant) return queue;
+    return null;
+  }
+
+  occupy({ tenantId }: EndpointQueue): CallSlot {
+    this.#free--;
+    this.#heldByTenant.set(tenantId, this.#heldBy(tenantId) + 1);
+    return {
+      free: () => {
+        this.#free++;
+        const held = this.#heldBy(tenantId) - 1;
+        if (held > 0) this.#heldByTenant.set(tenantId, held);
+        else this.#heldByTenant.delete(tenantId);
+      },
+    };
+  }
+
+  #heldBy(tenantId: string): number {
+    return this.#heldByTenant.get(tenantId) ?? 0;
+  }
 }
 
 export class EndpointRotation {
   readonly #quick: SlotPool;
   readonly #others: SlotPool;
 
-  constructor(slots = { forAll: SLOTS_FOR_ALL, forQuick: SLOTS_FOR_QUICK }) {
-    this.#quick = { queues: new Set(), free: slots.forQuick };
-    this.#others = { queues: new Set(), free: slots.forAll };
+  constructor(slots: CallSlots = { forAll: SLOTS_FOR_ALL, forQuick: SLOTS_FOR_QUICK }) {
+    this.#quick = new SlotPool(slots.forQuick);
+    this.#others = new SlotPool(slots.forAll);
   }
 
-  /** Endpoints that could have a turn now. */
+  /** Endpoints that wait for a turn. */
   get size(): number {
-    return [this.#quick, this.#others].reduce((sum, { queues, free }) => sum + (free > 0 ? queues.size : 0), 0);
+    return this.#quick.queues.size + this.#others.queues.size;
   }
 
   /** Adds it at the end, unless it waits already. */
@@ -50,21 +87,14 @@ export class EndpointRotation {
 
   /** The next endpoint for which there is a slot; it leaves the rotation. */
   next(): Turn | null {
-    for (const pool of [this.#quick, this.#others]) {
-      const [queue] = pool.free > 0 ? pool.queues : [];
-      if (!queue) continue;
-      pool.queues.delete(queue);
-      return { queue, take: () => occupy(pool) };
-    }
-    return null;
+    const [quick, others] = [this.#quick, this.#others];
+    return turnIn(quick, quick) ?? turnIn(others, others) ?? turnIn(quick, others);
   }
 }
 
-function occupy(pool: SlotPool): CallSlot {
-  pool.free--;
-  return {
-    free() {
-      pool.free++;
-    },
-  };
+function turnIn({ queues }: SlotPool, pool: SlotPool): Turn | null {
+  const queue = pool.firstThatFits(queues);
+  if (queue === null) return null;
+  queues.delete(queue);
+  return { queue, take: () => pool.occupy(queue) };
 }

@@ -39,9 +39,10 @@ export class Endpoints {
   }
 
   /** Calls that begin from now on go there. */
-  address(queue: EndpointQueue, { target, secrets }: Endpoint): void {
+  address(queue: EndpointQueue, { tenantId, target, secrets }: Endpoint): void {
     const { vault, clock, log, onUnusable } = this.#kit;
     const { webhookId } = queue;
+    queue.tenantId = tenantId;
     try {
       queue.keys = secrets.map((secret) => vault.open(secret, webhookSecretContext(webhookId)));
       queue.target = target;

@@ -4,18 +4,20 @@ import t from 'tap';
 import { SECOND_MS } from '../../src/base/clock.ts';
 import type { WebhookDelivery } from '../../src/store/webhooks.ts';
 import { EndpointQueue } from '../../src/webhooks/endpoint-queue.ts';
-import { EndpointRotation } from '../../src/webhooks/endpoint-rotation.ts';
+import { type CallSlot, EndpointRotation } from '../../src/webhooks/endpoint-rotation.ts';
 
 const NOW = 1_000_000;
 
-function lineWith(id: string, waiting = 0): EndpointQueue {
+/** Each of a tenant of its own, unless the test says otherwise. */
+function lineWith(id: string, waiting = 0, tenantId = `tenant ${id}`): EndpointQueue {
   const line = new EndpointQueue(id);
+  line.tenantId = tenantId;
   for (let n = 0; n < waiting; n++) line.waiting.push({ delivery: {} as WebhookDelivery, claimedAt: NOW });
   return line;
 }
 
-function quickLine(id: string): EndpointQueue {
-  const line = lineWith(id);
+function quickLine(id: string, tenantId?: string): EndpointQueue {
+  const line = lineWith(id, 0, tenantId);
   line.succeeded(5);
   return line;
 }
@@ -39,7 +41,6 @@ t.test('however many hang, a quick one finds a place', async (t) => {
   t.equal(turns.next(), null, 'all places are taken');
   const quick = quickLine('quick');
   turns.add(quick);
-  t.equal(turns.size, 1);
   const turn = turns.next()!;
   t.equal(turn.queue, quick);
   turn.take();
@@ -47,6 +48,35 @@ t.test('however many hang, a quick one finds a place', async (t) => {
   t.equal(turns.next(), null, 'places for quick ones are bounded, too');
   places[0]!.free();
   t.equal(turns.next()!.queue, dead[3], 'and the order goes on where it was');
+});
+
+/** Takes what the rotation gives, over and over, as an endpoint that hangs does. */
+function hang(turns: EndpointRotation, lines: readonly EndpointQueue[]): CallSlot[] {
+  const taken: CallSlot[] = [];
+  for (const line of lines) turns.add(line);
+  for (let turn = turns.next(); turn !== null; turn = turns.next()) {
+    taken.push(turn.take());
+    turns.add(turn.queue);
+  }
+  return taken;
+}
+
+t.test('however many endpoints of a tenant hang that were quick, others find a place of either kind', async (t) => {
+  const turns = new EndpointRotation({ forAll: 12, forQuick: 8 });
+  const places = hang(
+    turns,
+    Array.from({ length: 20 }, (_, index) => quickLine(String(index), 'bad')),
+  );
+  t.equal(places.length, 5, 'a quarter of each kind');
+  const [good, unknown] = [quickLine('good'), lineWith('unknown')];
+  t.equal(hang(turns, [good]).length, 5);
+  turns.remove(good);
+  t.equal(hang(turns, [unknown]).length, 3, 'an unknown one never takes those for quick ones');
+  turns.remove(unknown);
+  t.equal(turns.next(), null);
+  t.equal(turns.size, 20);
+  places[4]!.free();
+  t.equal(hang(turns, []).length, 1, 'what was given back can be taken again');
 });
 
 t.test('one that becomes slow or fails loses its place among the quick', async (t) => {
