@@ -64,6 +64,10 @@ const MAX_BYTES_PER_NETWORK = MAX_BYTES_IN_RECEPTION / 4;
 const DATA_MS = 10 * MINUTE_MS;
 
 const NOT_HERE: SmtpReply = { code: 550, text: '5.1.1 No such address; this server does not relay mail' };
+const UNSUBSCRIBE_EXPIRED: SmtpReply = {
+  code: 550,
+  text: '5.1.1 This unsubscribe address has expired: its message is no longer stored. To unsubscribe, open the https link in the List-Unsubscribe field of the same mail',
+};
 const ONE_AT_A_TIME: SmtpReply = {
   code: 452,
   text: '4.5.3 One recipient per report: send to this recipient separately',
@@ -196,7 +200,8 @@ class Sessions {
     const recipient = recognise(address, recipients);
     try {
       if (await this.#isOurs(recipient)) {
-        const objection = this.#objectionTo(recipient, address, session);
+        const expired = (await this.#isExpired(recipient)) ? UNSUBSCRIBE_EXPIRED : null;
+        const objection = expired ?? this.#objectionTo(recipient, address, session);
         return objection && toError(objection);
       }
     } catch (error) {
@@ -223,6 +228,12 @@ class Sessions {
     if (recipient.kind !== 'return_path' || recipient.isOurDomain) return recipient.kind !== 'unknown';
     const message = await this.#options.store.inbound.findReported(recipient.messageId);
     return message?.bouncesDomain === recipient.domain;
+  }
+
+  /** Only the stored message tells who unsubscribes. */
+  async #isExpired(recipient: InboundRecipient): Promise<boolean> {
+    if (recipient.kind !== 'unsubscribe') return false;
+    return (await this.#options.store.inbound.findReported(recipient.messageId)) === null;
   }
 
   /** The text after 250, or a refusal. */

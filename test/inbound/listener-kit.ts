@@ -1,4 +1,4 @@
-// A listener on loopback with a store that only keeps, and everything about it that a test may change.
+// A listener on loopback with a store that only keeps and knows every message, and everything about it that a test may change.
 import type { Test } from 'tap';
 import { systemClock } from '../../src/base/clock.ts';
 import { IdSource } from '../../src/base/ids.ts';
@@ -7,6 +7,7 @@ import { silentLogger } from '../../src/observe/log.ts';
 import { makeReturnPath } from '../../src/protocol/mail/addresses/return-path.ts';
 import type { NewInboundMail, RefusedInboundMail } from '../../src/store/inbound.ts';
 import { patience } from '../support/patience.ts';
+import { MESSAGE } from './process-kit.ts';
 
 export const BOUNCES = 'bounces.postrider.test';
 export const KEY = { id: 'a', key: Buffer.alloc(32, 5) };
@@ -61,7 +62,7 @@ export async function receive(t: Test, { store, ...options }: Change = {}): Prom
           kept.push(mail);
           return 'kept';
         },
-        findReported: async () => null,
+        findReported: async () => MESSAGE,
         noteRefusedInbound: async (mail) => void refused.push(mail),
         ...store?.inbound,
       },

@@ -73,6 +73,38 @@ t.test('recipients', async (t) => {
   client.close();
 });
 
+t.test(
+  'a mail to an unsubscribe address whose message is not stored any more is refused with what to do',
+  async (t) => {
+    const unsubscribe = `${makeUnsubscribeAddress('019a9b70-4d10-7000-8b1e-5a2f7c9d3e10', KEY)}@${BOUNCES}`;
+    const { port, kept } = await receive(t, {
+      limits: { ...LIMITS, refusalsPerMinute: 1 },
+      store: { inbound: { findReported: async () => null } },
+    });
+    const client = await SmtpClient.hello(port);
+    await client.ask('MAIL FROM:<ann@rcpt.test>');
+    for (const _ of [1, 2, 3]) {
+      t.match(await client.ask(`RCPT TO:<${unsubscribe}>`), /^550 5\.1\.1 .* no longer stored\. .*https link/);
+    }
+    t.match(await client.ask(`RCPT TO:<${newReturnPath()}>`), /^250/, 'a report is still recorded as such');
+    client.close();
+    const away = await receive(t, {
+      store: {
+        inbound: {
+          async findReported() {
+            throw new Error('the database is away');
+          },
+        },
+      },
+    });
+    const other = await SmtpClient.hello(away.port);
+    await other.ask('MAIL FROM:<ann@rcpt.test>');
+    t.match(await other.ask(`RCPT TO:<${unsubscribe}>`), /^451 4\.3\.0/, 'where that is not known');
+    other.close();
+    t.same(kept, []);
+  },
+);
+
 t.test('a mail is kept as it came, and 250 says so after that', async (t) => {
   const order: string[] = [];
   const { port, kept } = await receive(t, {

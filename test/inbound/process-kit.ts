@@ -18,7 +18,7 @@ export const BOOK: RecipientBook = {
   tokenKeys: () => KEY.key,
 };
 
-const MESSAGE: ReportedMessage = {
+export const MESSAGE: ReportedMessage = {
   ...{
     id: ID,
     tenantId: 't',
