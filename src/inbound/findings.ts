@@ -1,6 +1,7 @@
 // The summary of a mail that is stored for people: short, bounded, without its body. And the digest that
 // identifies a repeated report.
 import { createHash } from 'node:crypto';
+import { oneLine } from '../base/text/one-line.ts';
 import type { JudgedRecipient } from '../classify/judge-report.ts';
 import type { Complaint, DeliveryReport } from '../protocol/mail/inbound/inbound-mail.ts';
 
@@ -32,7 +33,7 @@ export function complaintFinding(complaint: Complaint, proof: string | null): Re
   return {
     feedback_type: short(complaint.feedbackType),
     proof,
-    recipients: complaint.recipients.slice(0, MAX_RECIPIENTS).map(short),
+    recipients: complaint.recipients.slice(0, MAX_RECIPIENTS).map((address) => short(address)),
     user_agent: short(complaint.userAgent),
     arrival_date: short(complaint.arrivalDate),
     reported_domain: short(complaint.reportedDomain),
@@ -46,6 +47,7 @@ export function digestOf(finding: Record<string, unknown>): Buffer {
   return createHash('sha256').update(JSON.stringify(finding)).digest().subarray(0, DIGEST_BYTES);
 }
 
-export function short(text: string | null): string | null {
-  return text === null ? null : text.slice(0, MAX_TEXT_CHARACTERS);
+/** Any text of a stranger, for people and for events. */
+export function short(text: string | null, maxCharacters = MAX_TEXT_CHARACTERS): string | null {
+  return text === null ? null : oneLine(text, maxCharacters);
 }

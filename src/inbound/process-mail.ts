@@ -3,6 +3,7 @@
 import type { Clock } from '../base/clock.ts';
 import { describeError, unreachable } from '../base/errors.ts';
 import type { IdSource } from '../base/ids.ts';
+import { oneLine } from '../base/text/one-line.ts';
 import type { BounceRules } from '../classify/classify-reply.ts';
 import { judgeInboundMail, type SentFacts } from '../classify/judge-report.ts';
 import { complainedEvent, delayNoticeEvent, reportedBounceEvent } from '../events/report-events.ts';
@@ -16,6 +17,7 @@ import type {
   KnownEnvelope,
 } from '../protocol/mail/inbound/inbound-mail.ts';
 import { readMail } from '../protocol/mail/inbound/mail-parts.ts';
+import { readReportedDate } from '../protocol/mail/inbound/reported-date.ts';
 import type {
   InboundAction,
   InboundOutcome,
@@ -168,7 +170,7 @@ function processReport(report: DeliveryReport, one: Case, kit: ProcessKit): Proc
   const verdict: InboundVerdict = {
     kind: 'report',
     effect: EFFECT_OF[decision.decision],
-    reason: decision.reason,
+    reason: oneLine(decision.reason),
     digest: digestOf(finding),
     messageId,
     tenantId: message?.tenantId ?? null,
@@ -196,9 +198,9 @@ function reportAction(
   const facts = {
     smtpCode: judged.smtpCode,
     enhancedCode: judged.status,
-    diagnostic: (judged.diagnostic ?? unrecognised?.subject)?.slice(0, MAX_DIAGNOSTIC_CHARACTERS) ?? null,
-    mx: judged.remoteMta,
-    reportingMta,
+    diagnostic: short(judged.diagnostic ?? unrecognised?.subject ?? null, MAX_DIAGNOSTIC_CHARACTERS),
+    mx: short(judged.remoteMta),
+    reportingMta: short(reportingMta),
     attempt: message.attempts,
   };
   if (decision.decision === 'delay_notice')
@@ -215,7 +217,7 @@ function reportAction(
     ...facts,
     bounce,
     suppressed: suppress,
-    ...(forwardedTo !== undefined && { forwardedTo: forwardedTo.slice(0, MAX_ADDRESS_OCTETS) }),
+    ...(forwardedTo !== undefined && { forwardedTo: oneLine(forwardedTo, MAX_ADDRESS_OCTETS) }),
   });
   return { do: 'bounce', bounce, suppress: suppress ? note : null, event };
 }
@@ -236,9 +238,9 @@ async function processComplaint(complaint: Complaint, one: Case, kit: ProcessKit
     return { kind: 'done', update: { verdict: { ...common, effect: 'none', tenantId }, action: null }, message };
   }
   const event = complainedEvent({ id: kit.ids.next(), at: kit.clock.now() }, message, {
-    feedbackType: feedbackType.slice(0, 100),
+    feedbackType: oneLine(feedbackType, 100),
     userAgent: short(complaint.userAgent),
-    arrivalDate: timeOf(complaint.arrivalDate),
+    arrivalDate: complaint.arrivalDate === null ? null : readReportedDate(complaint.arrivalDate),
     reportedDomain: short(complaint.reportedDomain),
     suppressed: decision.suppressAs !== null,
   });
@@ -290,9 +292,4 @@ const BLANK = { digest: null, messageId: null, tenantId: null, finding: {} } as 
 
 function done(verdict: InboundVerdict): ProcessedMail {
   return { kind: 'done', update: { verdict, action: null }, message: null };
-}
-
-function timeOf(date: string | null): number | null {
-  const time = date === null ? Number.NaN : Date.parse(date);
-  return Number.isNaN(time) ? null : time;
 }

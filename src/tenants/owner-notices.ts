@@ -160,5 +160,5 @@ function webhookWords(site: string, what: string, host: string): string {
 }
 
 function words(what: string, names: string[], { revoke, links }: { revoke: string; links: string[] }): string {
-  return `${[what, names.map(oneLine).join('\n'), revoke, ...links].join('\n\n')}\n`;
+  return `${[what, names.map((name) => oneLine(name)).join('\n'), revoke, ...links].join('\n\n')}\n`;
 }
