@@ -37,7 +37,7 @@ export interface NewWebhook extends Webhook {
 
 /** A webhook with its state, for people. */
 export interface WebhookHealth extends Webhook {
-  /** Since when all attempts have failed; null while it works or was never called. */
+  /** Since when all attempts have failed, retries of what failed before its last success aside; null while it works or was never called. */
   failingSince: number | null;
   /** How many deliveries wait and how many have failed for good, counted up to a limit. */
   due: number;
@@ -141,7 +141,7 @@ export type DeliveryEnd =
   | { to: 'released' };
 
 export interface DeliveryResult {
-  delivery: Pick<WebhookDelivery, 'webhookId' | 'eventSeq' | 'attempt' | 'owner'>;
+  delivery: Pick<WebhookDelivery, 'webhookId' | 'eventSeq' | 'attempt' | 'step' | 'owner'>;
   end: DeliveryEnd;
   startedAt: number;
   elapsedMs: number;

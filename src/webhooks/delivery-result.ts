@@ -13,10 +13,10 @@ export interface AttemptOutcome {
 }
 
 export function toResult({ delivery, outcome, decision, startedAt, elapsedMs }: AttemptOutcome): DeliveryResult {
-  const { webhookId, eventSeq, attempt, owner } = delivery;
+  const { webhookId, eventSeq, attempt, step, owner } = delivery;
   const answered = outcome?.kind === 'answered' ? outcome : null;
   return {
-    delivery: { webhookId, eventSeq, attempt, owner },
+    delivery: { webhookId, eventSeq, attempt, step, owner },
     end: endOf(decision),
     startedAt,
     elapsedMs,

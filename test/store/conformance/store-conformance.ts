@@ -54,6 +54,7 @@ import { answerCases } from './two-handles-answers.ts';
 import { rivalMailCases } from './two-handles-mail.ts';
 import { webhookAttemptCases } from './webhook-attempts.ts';
 import { deliveryCases } from './webhook-deliveries.ts';
+import { webhookHealthCases } from './webhook-health.ts';
 import { webhookCases } from './webhooks.ts';
 import { writtenMailCases } from './written-mails.ts';
 
@@ -98,6 +99,7 @@ const GROUPS = {
   webhooks: webhookCases,
   'deliveries to webhooks': deliveryCases,
   'attempts at webhooks': webhookAttemptCases,
+  'health of webhooks': webhookHealthCases,
   'platform keys': platformKeyCases,
   certificates: certificateCases,
   'security of receiving servers': transportSecurityCases,

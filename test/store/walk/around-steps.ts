@@ -61,7 +61,7 @@ async function recordDelivery(walk: Walk): Promise<void> {
   const result = randomEnd(walk);
   const owner = walk.chance(0.1) ? walk.formerOwner : walk.owner;
   const attempt = delivery.attempts - (late ? 1 : 0);
-  const of = { webhookId: webhook.id, eventSeq: delivery.event.seq, attempt, owner };
+  const of = { webhookId: webhook.id, eventSeq: delivery.event.seq, attempt, step: attempt, owner };
   const facts = { startedAt: walk.now, elapsedMs: 5, status: 200, reason: 'It was 200.', answer: null };
   const counts = !late && delivery.leased && owner === walk.owner;
   const dropped = await walk.store.webhooks.recordDeliveries([{ delivery: of, end: result, ...facts }], walk.now);

@@ -131,7 +131,8 @@ interface WebhookResults {
   tenantId: string;
   failingSince: number | null;
   succeeded: boolean;
-  failed: boolean;
+  /** A failure that may be the endpoint's, not the event's. */
+  hasNews: boolean;
 }
 
 /** Returns how many came too late, and changed nothing. */
@@ -152,7 +153,7 @@ function* record(db: Transaction, results: DeliveryResult[], at: number): Steps<
     if (result.end.to === 'released') return;
     yield* insertAttempt(db, webhook.tenantId, result);
     if (result.end.to === 'delivered') webhook.succeeded = true;
-    else webhook.failed = true;
+    else if (webhook.failingSince === null && (yield* isNews(db, result.delivery))) webhook.hasNews = true;
   });
   yield* db.forAll([...byWebhook], function* ([webhookId, webhook]) {
     if (webhook) yield* noteHealth(db, webhookId, webhook, at);
@@ -215,7 +216,27 @@ function* resultsOf(db: Transaction, webhookId: string): Steps<WebhookResults | 
     | undefined;
   if (!row) return null;
   const failingSince = row.failing_since as number | null;
-  return { tenantId: fromId(row.tenant_id), failingSince, succeeded: false, failed: false };
+  return { tenantId: fromId(row.tenant_id), failingSince, succeeded: false, hasNews: false };
+}
+
+/**
+ * An endpoint may refuse one event again and again, and accept all others: a retry of what failed before the endpoint's
+ * last success does not show that the endpoint fails.
+ */
+function* isNews(db: Transaction, { webhookId, eventSeq, attempt, step }: DeliveryResult['delivery']): Steps<boolean> {
+  if (step === 1) return true;
+  const firstFailure = db.sql(
+    `SELECT started_at FROM webhook_attempts WHERE webhook_id = +? AND event_seq = +? AND number > +? AND number < +?
+     ORDER BY number LIMIT 1`,
+  );
+  const first = (yield* firstFailure.get(toId(webhookId), eventSeq, attempt - step, attempt)) as Row | undefined;
+  if (!first) return true;
+  // The newest first: behind an outage come many that failed.
+  const lastSuccess = db.sql(
+    `SELECT 1 FROM webhook_attempts WHERE webhook_id = +? AND started_at >= +? AND status BETWEEN 200 AND 299
+     ORDER BY started_at DESC LIMIT 1`,
+  );
+  return (yield* lastSuccess.get(toId(webhookId), first.started_at as number)) === undefined;
 }
 
 /** Written only when it changes, not for every result. */
@@ -223,7 +244,7 @@ function* noteHealth(db: Transaction, webhookId: string, webhook: WebhookResults
   const isFailing = webhook.failingSince !== null;
   if (webhook.succeeded && isFailing) {
     yield* db.sql('UPDATE webhooks SET failing_since = NULL, told_at = NULL WHERE id = +?').run(toId(webhookId));
-  } else if (webhook.failed && !webhook.succeeded && !isFailing) {
+  } else if (webhook.hasNews && !webhook.succeeded && !isFailing) {
     yield* db.sql('UPDATE webhooks SET failing_since = +? WHERE id = +?').run(at, toId(webhookId));
   }
 }
