@@ -37,7 +37,7 @@ export const HOMES: Readonly<Record<string, Home>> = {
     partOf: 'protocol/mail',
     siblings: ['protocol/mail/addresses', 'protocol/mail/reports'],
   },
-  'protocol/mail/inbound': { tier: 1, partOf: 'protocol/mail' },
+  'protocol/mail/inbound': { tier: 1, partOf: 'protocol/mail', siblings: ['protocol/mail/addresses'] },
   'protocol/mail/written': {
     tier: 1,
     partOf: 'protocol/mail',

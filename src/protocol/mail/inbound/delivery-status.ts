@@ -1,5 +1,6 @@
 // Reads the fields of a delivery report: RFC 3464 section 2, RFC 6533 for non-ASCII addresses. Blank lines between the
 // groups are often missing or too many, so a recipient's group begins at a field that the previous group already has.
+import { parseAddress } from '../addresses/address.ts';
 import { addressesIn, sameAddress, tidyAddress } from './addresses-in-text.ts';
 import { decodeWords } from './encoded-words.ts';
 import type { ReportedAction, ReportedRecipient } from './inbound-mail.ts';
@@ -122,6 +123,8 @@ function addressOf(value: string | null): string | null {
     // RFC 6533 section 3 and RFC 3461 section 4 (xtext).
     .replace(/\\x\{([0-9a-f]{1,6})\}/gi, (_, hex: string) => codePoint(hex))
     .replace(/\+([0-9A-F]{2})/g, (all, hex: string) => (value.includes('@') ? all : codePoint(hex)));
+  // Valid addresses may begin with quotes and asterisks, and have spaces in a quoted local part: a search cuts those off.
+  if (parseAddress(address.trim()).ok) return address.trim();
   const plain = tidyAddress(address.replace(/^<|>$/g, '').trim());
   return addressesIn(address)[0] ?? (plain === '' || /\s/.test(plain) ? null : plain);
 }
