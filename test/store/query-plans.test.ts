@@ -10,6 +10,7 @@ import { WritingConnection } from '../../src/store/sqlite/engine/writing-connect
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { openContentReader } from '../../src/store/sqlite/reading/courier-reads.ts';
 import type { Store } from '../../src/store/store.ts';
+import type { DeliveryEnd } from '../../src/store/webhooks.ts';
 import { untried } from '../support/first-slot.ts';
 import { testFolder } from '../support/test-folder.ts';
 import { batchOf, entry } from './conformance/batches.ts';
@@ -322,9 +323,14 @@ t.test('deliveries to webhooks are found by their webhook', async (t) => {
   const claims = [{ webhookId: webhook.id, limit: 10 }];
   const plans = await planner.plansOf(async (store) => {
     const owners = [await bench.owner()];
-    const [claimed] = await store.webhooks.claimDeliveries(claims, { owners, now: T0 + 1, leaseUntil: [T0] });
-    const delivery = claimed!.deliveries[0]!;
-    await store.webhooks.recordDeliveries([{ ...result, delivery, end: { to: 'failed' } }], T0);
+    const call = async (end: DeliveryEnd) => {
+      const [claimed] = await store.webhooks.claimDeliveries(claims, { owners, now: T0 + 1, leaseUntil: [T0] });
+      await store.webhooks.recordDeliveries([{ ...result, delivery: claimed!.deliveries[0]!, end }], T0);
+    };
+    await call({ to: 'due', dueAt: T0 });
+    const url = { url: 'https://b.test/', target: 'https://b.test/' };
+    await store.webhooks.changeWebhook(tenant.id, webhook.id, { url });
+    await call({ to: 'failed' });
     await store.webhooks.listFailingWebhooks(T0);
     await store.webhooks.noteFailureTold({ webhookId: webhook.id, failingSince: T0 }, T0);
     await store.webhooks.dueWebhooks([1], null, 10);
@@ -342,6 +348,7 @@ t.test('deliveries to webhooks are found by their webhook', async (t) => {
   t.match(plans, /webhook_deliveries_failed \(webhook_id=\? AND finished_at>\?\)/);
   t.match(plans, 'SEARCH webhooks USING INDEX webhooks_failing (failing_since>? AND failing_since<?)');
   t.match(plans, /webhook_attempts_newest \(webhook_id=\?\)/);
+  t.match(plans, /webhook_attempts_newest \(webhook_id=\? AND started_at>\?\)/, 'the last success');
   t.notMatch(plans, 'TEMP B-TREE');
   t.notMatch(plans, /^SCAN (d|a|e|webhook_deliveries|webhook_attempts|events)$/m);
 });
