@@ -69,6 +69,14 @@ export interface KeyFileFacts {
   openTo: 'its group' | 'every user of this machine' | null;
 }
 
+/** A master key that a start would refuse, or warn of. */
+export interface KeyTrouble {
+  /** The key's file, or the key of the configuration. */
+  place: string;
+  refusesStart: boolean;
+  reason: string;
+}
+
 /** Of the configuration file, if it has secrets in it. */
 export interface ConfigFileFacts extends KeyFileFacts {
   /** What it has, in words. */
@@ -152,6 +160,8 @@ export interface DoctorProbes {
   server(): Promise<ServerAnswer | null>;
   /** Null: the master key is not in a file, or not in one that this process can see. */
   keyFile(): KeyFileFacts | null;
+  /** Null: it opens what is stored, or nothing is encrypted yet. */
+  keyTrouble(): Promise<KeyTrouble | null>;
   /** Null: it has no secrets in it, or is not known here. */
   configFile(): ConfigFileFacts | null;
   signing(inUse: SigningWay): Promise<SigningSpeed>;

@@ -8,7 +8,7 @@ import { checkBounceRoute } from './bounce-route.ts';
 import { checkCertificates } from './certificates.ts';
 import type { DoctorKit } from './doctor-settings.ts';
 import { type Finding, warning } from './finding.ts';
-import { judgeConfigFile, judgeDaemon, judgeDatabase, judgeHeld, judgeKeyFile } from './inside.ts';
+import { judgeConfigFile, judgeDaemon, judgeDatabase, judgeHeld, judgeKeyFile, judgeKeyTrouble } from './inside.ts';
 import { checkKnownDomains } from './known-domains.ts';
 import { checkClock, checkDisk, checkResolver } from './machine.ts';
 import { checkOutboundPort } from './outbound-port.ts';
@@ -55,6 +55,7 @@ export async function examine(kit: DoctorKit): Promise<Finding[]> {
     ['disk', () => checkDisk(kit)],
     ['clock', () => checkClock(kit)],
     ['master key', async () => judgeKeyFile(kit.keyFile())],
+    ['master key', async () => judgeKeyTrouble(await kit.keyTrouble())],
     ['configuration', async () => judgeConfigFile(kit.configFile())],
     ['signing', () => checkSigning(kit)],
     ['held mail', async () => judgeHeld(await kit.held())],

@@ -7,6 +7,7 @@ import type {
   DaemonFacts,
   DatabaseFacts,
   KeyFileFacts,
+  KeyTrouble,
   TimerFacts,
 } from './doctor-settings.ts';
 import { type Finding, fine, warning, wrong } from './finding.ts';
@@ -46,6 +47,13 @@ export function judgeKeyFile(facts: KeyFileFacts | null): Finding[] {
   const about = { check: 'master key', subject: file };
   if (openTo === null) return [fine(about, 'is readable only by its owner')];
   return [warning(about, `is readable by ${openTo}`, { command: `chmod 600 ${file}` })];
+}
+
+/** The daemon that runs has read the key at its start: only the next start would say so. */
+export function judgeKeyTrouble(trouble: KeyTrouble | null): Finding[] {
+  if (trouble === null) return [];
+  const { place, refusesStart, reason } = trouble;
+  return [(refusesStart ? wrong : warning)({ check: 'master key', subject: place }, reason)];
 }
 
 /** Its secrets decrypt the backups, or open the database. */

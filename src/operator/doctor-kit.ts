@@ -27,11 +27,12 @@ import { machineAddresses } from '../protocol/dns/addresses/own-addresses.ts';
 import { createResolver } from '../protocol/dns/lookup/resolver.ts';
 import { bindProblem, dialTcp } from '../protocol/smtp/dial.ts';
 import { inspect, serverFacts } from '../store/opening/open-store.ts';
+import { emptiedProblem } from '../store/sqlite/engine/emptied-database.ts';
 import { checkFile, reusableBytesOf } from '../store/sqlite/reading/inspection.ts';
 import { askDaemon } from './control/control-client.ts';
 import { type DataFolder, databaseBarrier, dataFolder } from './data-folder.ts';
 import { inspectConfigFile } from './file-rights.ts';
-import { inspectKeyFile } from './master-key.ts';
+import { inspectKeyFile, masterKeyTrouble } from './master-key.ts';
 
 // The operator waits for the slowest name server.
 const LOOKUP_TIMEOUT_MS = 5000;
@@ -67,6 +68,7 @@ export function doctorKit(config: Config, source: ConfigSource | null = null): D
     database: () => databaseFacts(folder),
     server: () => askServer(folder),
     keyFile: () => inspectKeyFile(config),
+    keyTrouble: () => masterKeyTrouble(config),
     configFile: () => source && inspectConfigFile({ config, source }),
     signing: measureSigning,
     daemon: () => daemonAnswer(folder.controlSocket),
@@ -82,7 +84,9 @@ async function diskRoom({ dir, database }: DataFolder): Promise<DiskRoom> {
 async function databaseFacts(folder: DataFolder): Promise<DatabaseFacts | null> {
   if (folder.database === null) return null;
   const reason = databaseBarrier(folder);
-  return reason === null ? checkFile(folder.database, DATABASE_MS) : { kind: 'closed', reason };
+  if (reason !== null) return { kind: 'closed', reason };
+  const loss = emptiedProblem(folder.database);
+  return loss === null ? checkFile(folder.database, DATABASE_MS) : { kind: 'unreadable', reason: loss };
 }
 
 async function askServer({ store }: DataFolder): Promise<ServerAnswer | null> {

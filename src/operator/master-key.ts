@@ -2,11 +2,11 @@
 // database without secrets. Daemon and command line read it in the same way.
 import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
-import { Fault } from '../base/errors.ts';
+import { describeError, Fault } from '../base/errors.ts';
 import { systemTrouble } from '../base/text/system-words.ts';
 import { MASTER_KEY_BYTES, masterKeyId } from '../base/vault.ts';
 import type { Config } from '../config/keys.ts';
-import type { KeyFileFacts } from '../doctor/doctor-settings.ts';
+import type { KeyFileFacts, KeyTrouble } from '../doctor/doctor-settings.ts';
 import type { SecretsInUse } from '../store/inspection.ts';
 import { inspect } from '../store/opening/open-store.ts';
 import { type DataPlace, dataFolder, makeDataFolder } from './data-folder.ts';
@@ -35,7 +35,7 @@ export function loadMasterKeys(config: KeySource, { inUse, warn }: MasterKeyFact
     const keys = parseMasterKeys(master_key, 'secrets.master_key');
     return requireFitting(keys, { place: 'secrets.master_key', database: folder.storeName, inUse, warn });
   }
-  const file = master_key_file ?? folder.masterKey;
+  const file = keyFileOf(config);
   if (master_key_file === null) {
     if (isEncrypted(inUse) && !fs.existsSync(file)) throw noKey(file, folder.storeName);
     makeDataFolder(config.data.dir);
@@ -51,6 +51,10 @@ export function loadMasterKeys(config: KeySource, { inUse, warn }: MasterKeyFact
   return requireFitting(keys, { place: file, database: folder.storeName, inUse, warn });
 }
 
+function keyFileOf(config: KeySource): string {
+  return config.secrets.master_key_file ?? dataFolder(config).masterKey;
+}
+
 function isEncrypted(inUse: SecretsInUse | null): boolean {
   return inUse !== null && inUse.ofService.length + inUse.ofNewest.length > 0;
 }
@@ -62,34 +66,68 @@ function noKey(file: string, database: string): Fault {
   );
 }
 
-interface KeyPlace extends MasterKeyFacts {
+interface KeyPlace extends Pick<MasterKeyFacts, 'inUse'> {
   place: string;
   database: string;
 }
 
 /** A key that does not fit is reported at the start, rather than by each mail. */
-function requireFitting(keys: Buffer[], { place, database, inUse, warn }: KeyPlace): Buffer[] {
-  if (inUse === null) return keys;
-  const given = new Set(keys.map(masterKeyId));
-  const lacking = (ids: readonly string[]) => ids.filter((id) => !given.has(id));
-  const needed = [...new Set([...lacking(inUse.ofService), ...lacking(inUse.ofNewest)])];
-  if (needed.length === 0) return keys;
-  const ids = `with the ID ${needed.join(', ')}, but ${place} has ${[...given].join(', ')}`;
-  const advice = `Put the right key into ${place}; it may hold several, the newest first`;
-  const opensNone = lacking(inUse.ofNewest).length === inUse.ofNewest.length;
-  if (lacking(inUse.ofService).length > 0 || (inUse.ofService.length === 0 && opensNone)) {
-    const message = `the secrets in ${database} need the master key ${ids}. ${advice}`;
-    throw new Fault(message, { permanence: 'permanent' });
-  }
-  warn(`some secrets in ${database} need the master key ${ids}: mail that needs them can't be sent. ${advice}`);
+function requireFitting(keys: Buffer[], { warn, ...place }: KeyPlace & MasterKeyFacts): Buffer[] {
+  const misfit = misfitOf(keys, place);
+  if (misfit?.refusesStart) throw new Fault(misfit.message, { permanence: 'permanent' });
+  if (misfit !== null) warn(misfit.message);
   return keys;
 }
 
-/** The same, but creates none; null: there is none. */
+interface Misfit {
+  /** False: only some secrets lack their key. */
+  refusesStart: boolean;
+  message: string;
+}
+
+function misfitOf(keys: readonly Buffer[], { place, database, inUse }: KeyPlace): Misfit | null {
+  if (inUse === null) return null;
+  const given = new Set(keys.map(masterKeyId));
+  const lacking = (ids: readonly string[]) => ids.filter((id) => !given.has(id));
+  const needed = [...new Set([...lacking(inUse.ofService), ...lacking(inUse.ofNewest)])];
+  if (needed.length === 0) return null;
+  const ids = `with the ID ${needed.join(', ')}, but ${place} has ${[...given].join(', ')}`;
+  const advice = `Put the right key into ${place}; it may hold several, the newest first`;
+  const opensNone = lacking(inUse.ofNewest).length === inUse.ofNewest.length;
+  const refusesStart = lacking(inUse.ofService).length > 0 || (inUse.ofService.length === 0 && opensNone);
+  const message = refusesStart
+    ? `the secrets in ${database} need the master key ${ids}. ${advice}`
+    : `some secrets in ${database} need the master key ${ids}: mail that needs them can't be sent. ${advice}`;
+  return { refusesStart, message };
+}
+
+/** What a start would say of the key, beside a running daemon or without one. Creates none. */
+export async function masterKeyTrouble(config: KeySource): Promise<KeyTrouble | null> {
+  const { storeName: database } = dataFolder(config);
+  const place = config.secrets.master_key === null ? keyFileOf(config) : 'secrets.master_key';
+  const inUse = await secretsInUse(config);
+  let keys: Buffer[] | null;
+  try {
+    keys = existingMasterKeys(config);
+  } catch (error) {
+    // The service's user may read what this one can't.
+    const { code } = ((error as Error).cause ?? {}) as NodeJS.ErrnoException;
+    return { place, refusesStart: code !== 'EACCES', reason: `can't be used: ${describeError(error)}` };
+  }
+  if (keys !== null) {
+    const misfit = misfitOf(keys, { place, database, inUse });
+    return misfit && { place, refusesStart: misfit.refusesStart, reason: `does not fit: ${misfit.message}` };
+  }
+  if (!isEncrypted(inUse)) return null;
+  const reason = `does not exist, but ${database} has secrets that were encrypted with a master key. Unless only the service sees the key (as a credential, or in its environment), it can't start: put your copy of the key there`;
+  return { place, refusesStart: false, reason };
+}
+
+/** Like loadMasterKeys, but creates none; null: there is none. */
 export function existingMasterKeys(config: KeySource): Buffer[] | null {
-  const { master_key, master_key_file } = config.secrets;
+  const { master_key } = config.secrets;
   if (master_key !== null) return parseMasterKeys(master_key, 'secrets.master_key');
-  const file = master_key_file ?? dataFolder(config).masterKey;
+  const file = keyFileOf(config);
   return fs.existsSync(file) ? parseMasterKeys(readKeyFile(file), file) : null;
 }
 
@@ -100,9 +138,8 @@ export function keyFileWarning({ file, openTo }: KeyFileFacts): string | null {
 
 /** Null: there is no key file, or it is not accessible. */
 export function inspectKeyFile(config: KeySource): KeyFileFacts | null {
-  const { secrets } = config;
-  if (secrets.master_key !== null) return null;
-  const file = secrets.master_key_file ?? dataFolder(config).masterKey;
+  if (config.secrets.master_key !== null) return null;
+  const file = keyFileOf(config);
   return fs.existsSync(file) ? { file, openTo: whoElseReads(file) } : null;
 }
 

@@ -1,6 +1,6 @@
 // upgrade --check: what a start of this version would change, found by reading only.
 import { execFileSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
 import Database from 'better-sqlite3';
@@ -110,4 +110,53 @@ t.test('beside a running daemon', async (t) => {
   await daemon.stop();
   t.match(await postrider.run('upgrade', '--check'), { code: 0, stdout: /ok {4}daemon: postrider: is not running/ });
   t.equal(schemaOf(postrider.databaseFile), NEWEST);
+});
+
+t.test('what the start refuses besides, the check and the doctor say before', async (t) => {
+  const offline = { mail_domains: [], known_domains: [], time_sources: [], blocklists: [] };
+  const { postrider } = await startWorld(t, { settings: { doctor: offline } });
+  const { configFile, databaseFile } = postrider;
+  const keyFile = path.join(path.dirname(databaseFile), 'master.key');
+  const daemon = await postrider.serve();
+  const right = fs.readFileSync(keyFile, 'utf8');
+  fs.rmSync(keyFile);
+  const missing = new RegExp(
+    `warn {2}master key: ${keyFile}:? does not exist, but ${databaseFile} has secrets .*credential`,
+  );
+  t.match(await postrider.runHere('upgrade', '--check'), { code: 0, stdout: missing }, 'the service may see one');
+  t.match((await postrider.runHere('doctor')).stdout, missing);
+  await daemon.stop();
+  t.notOk(fs.existsSync(keyFile), 'neither creates one');
+
+  const refused = async (refusal: RegExp, finding: RegExp) => {
+    t.match(await postrider.run('serve'), { code: 1, stderr: refusal });
+    t.match(await postrider.runHere('upgrade', '--check'), { code: 1, stdout: finding });
+    return postrider.runHere('doctor');
+  };
+  const other = randomBytes(32).toString('base64');
+  fs.writeFileSync(keyFile, other, { mode: 0o600 });
+  const needs = `the secrets in ${databaseFile} need the master key with the ID`;
+  const misfit = new RegExp(`fail {2}master key: ${keyFile}:? does not fit: ${needs}`);
+  t.match((await refused(new RegExp(needs), misfit)).stdout, misfit);
+  fs.writeFileSync(keyFile, 'short', { mode: 0o600 });
+  const noKey = new RegExp(`fail {2}master key: ${keyFile}:? can't be used: .*is not 32 bytes`);
+  t.match((await refused(/is not 32 bytes/, noKey)).stdout, noKey);
+  fs.writeFileSync(keyFile, `${other}\n${right}`, { mode: 0o600 });
+  t.notMatch((await postrider.runHere('upgrade', '--check')).stdout, /master key/, 'one of several fits');
+
+  const text = fs.readFileSync(configFile, 'utf8');
+  const limits = path.join(postrider.folder, 'limits.toml');
+  fs.writeFileSync(limits, 'nonsense = 3\n');
+  fs.writeFileSync(configFile, text.replace('[delivery]\n', `[delivery]\nprovider_limits_file = "${limits}"\n`));
+  const nonsense = /nonsense: only \[\[provider\]\]/;
+  t.match(await refused(nonsense, /fail {2}configuration: delivery\.provider_limits_file: .*nonsense: only/), {
+    code: 1,
+    stderr: nonsense,
+  });
+  fs.writeFileSync(configFile, text);
+
+  for (const suffix of ['-wal', '-shm']) fs.rmSync(databaseFile + suffix, { force: true });
+  fs.truncateSync(databaseFile);
+  const emptied = new RegExp(`fail {2}database: .*the database ${databaseFile} is empty, but Postrider has run`);
+  t.match((await refused(/is empty, but Postrider has run/, emptied)).stdout, emptied);
 });

@@ -75,6 +75,7 @@ export async function startWorld(t: Test, script: PeerScript = greets): Promise<
     server: async () => null,
     held: async () => 0,
     keyFile: () => ({ file: '/nowhere/master.key', openTo: null }),
+    keyTrouble: async () => null,
     configFile: () => null,
     signing: async () => ({ perSecond: 4000, other: null }),
     daemon: async () => ({

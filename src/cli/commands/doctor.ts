@@ -21,6 +21,8 @@ export const doctor = localCommand({
     const { config, source } = await context.loadConfig();
     const folder = dataFolder(config);
     if (isSandboxFolder(folder)) return failed(`${folder.dir} is a sandbox's: ${NOT_OUTSIDE}`);
+    const { shapingSettings } = await import('../../operator/shaping-settings.ts');
+    shapingSettings(config); // A part of the configuration, and refused as that is.
     const { examine } = await import('../../doctor/examine.ts');
     const { worstOf } = await import('../../doctor/finding.ts');
     const { doctorKit } = await import('../../operator/doctor-kit.ts');

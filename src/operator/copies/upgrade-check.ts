@@ -6,8 +6,10 @@ import type { Config } from '../../config/keys.ts';
 import { ConfigError, type LoadedConfig } from '../../config/load.ts';
 import { configWarnings } from '../../config/rules.ts';
 import { type Finding, fine, warning, worstOf, wrong } from '../../doctor/finding.ts';
+import { judgeKeyTrouble } from '../../doctor/inside.ts';
 import { diskFreeBytes } from '../../observe/host-room.ts';
 import { storedSchema } from '../../store/opening/open-store.ts';
+import { emptiedProblem } from '../../store/sqlite/engine/emptied-database.ts';
 import {
   type MigrationStep,
   mebibytes,
@@ -17,6 +19,8 @@ import {
 } from '../../store/sqlite/engine/upgrade.ts';
 import { isDaemonListening } from '../control/control-client.ts';
 import { type DataFolder, dataFolder, overDatabase, sqliteFile } from '../data-folder.ts';
+import { masterKeyTrouble } from '../master-key.ts';
+import { shapingSettings } from '../shaping-settings.ts';
 
 export interface UpgradeCheck {
   /** False: the start would be refused. */
@@ -34,7 +38,7 @@ export async function checkUpgrade(load: () => Promise<LoadedConfig>): Promise<U
 }
 
 async function look(load: () => Promise<LoadedConfig>): Promise<Omit<UpgradeCheck, 'possible'>> {
-  const { place, findings } = await checkConfig(load);
+  const { place, config, findings } = await checkConfig(load);
   const version = programVersion();
   if (place === null) return { version, plan: null, findings };
   const folder = dataFolder(place);
@@ -42,7 +46,8 @@ async function look(load: () => Promise<LoadedConfig>): Promise<Omit<UpgradeChec
   try {
     const { plan, found } =
       folder.database === null ? await lookAtServer(folder) : await lookAtFile(folder, place.data);
-    return { version, plan, findings: [...findings, ...found] };
+    const ofKey = config === null ? [] : await checkKey(config);
+    return { version, plan, findings: [...findings, ...found, ...ofKey] };
   } catch (error) {
     findings.push(wrong({ check: 'database', subject: folder.storeName }, `cannot be read: ${describeError(error)}`));
     return { version, plan: null, findings };
@@ -55,7 +60,9 @@ interface Look {
 }
 
 async function lookAtFile(folder: DataFolder, { upgrade_backups: keep }: Config['data']): Promise<Look> {
-  const upgrade = await overDatabase(folder, () => planUpgrade(sqliteFile(folder)));
+  const file = sqliteFile(folder);
+  const plan = await overDatabase(folder, () => planUpgrade(file));
+  const upgrade = { ...plan, problem: emptiedProblem(file) ?? plan.problem };
   const freeBytes = await diskFreeBytes(folder.dir);
   const { neededBytes, findings } = checkRoom(folder, upgrade, { freeBytes, keep });
   const { from, to, steps } = upgrade;
@@ -68,18 +75,46 @@ async function lookAtServer(folder: DataFolder): Promise<Look> {
   return { plan: null, found: [checkDatabase(folder, { from, to, problem: null })] };
 }
 
-async function checkConfig(
-  load: () => Promise<LoadedConfig>,
-): Promise<{ place: Pick<Config, 'data' | 'store'> | null; findings: Finding[] }> {
+interface ConfigLook {
+  /** Null: not even that could be read. */
+  place: Pick<Config, 'data' | 'store'> | null;
+  /** Null: it has errors. */
+  config: Config | null;
+  findings: Finding[];
+}
+
+async function checkConfig(load: () => Promise<LoadedConfig>): Promise<ConfigLook> {
   const about = (file: string | null) => ({ check: 'configuration', subject: file ?? 'the environment' });
   try {
     const { config, source } = await load();
     const warnings = configWarnings(config).map((text) => warning(about(source.file), text));
-    return { place: config, findings: [fine(about(source.file), 'has only keys of this version'), ...warnings] };
+    const findings = [fine(about(source.file), 'has only keys of this version'), ...warnings, ...checkLimits(config)];
+    return { place: config, config, findings };
   } catch (error) {
     const { cause } = error as { cause?: unknown };
     if (!(cause instanceof ConfigError)) throw error;
-    return { place: cause.place, findings: cause.problems.map((problem) => wrong(about(cause.file), problem)) };
+    const findings = cause.problems.map((problem) => wrong(about(cause.file), problem));
+    return { place: cause.place, config: null, findings };
+  }
+}
+
+function checkLimits(config: Config): Finding[] {
+  try {
+    shapingSettings(config);
+    return [];
+  } catch (error) {
+    const [what, ...problems] = describeError(error).split('\n');
+    const message = [what, problems.map((each) => each.trim()).join('; ')].join(' ');
+    return [wrong({ check: 'configuration', subject: 'delivery.provider_limits_file' }, message)];
+  }
+}
+
+/** In a schema of an earlier version, what the key has to open may not be readable. */
+async function checkKey(config: Config): Promise<Finding[]> {
+  try {
+    return judgeKeyTrouble(await masterKeyTrouble(config));
+  } catch (error) {
+    return [warning({ check: 'master key', subject: 'this check' }, `couldn't be completed: ${describeError(error)}`)];
   }
 }
 

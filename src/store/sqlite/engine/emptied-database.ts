@@ -11,16 +11,18 @@ const TRACES = ['master.key', 'writer.lock'];
 
 /** Throws for an empty file or one without tables where Postrider has run; a missing file counts as new. */
 export function refuseEmptiedDatabase(file: string): void {
+  const problem = emptiedProblem(file);
+  if (problem !== null) throw new Fault(problem, { permanence: 'permanent' });
+}
+
+export function emptiedProblem(file: string): string | null {
   const folder = path.dirname(file);
   const traces = TRACES.filter((name) => fs.existsSync(path.join(folder, name)));
-  if (traces.length === 0) return;
+  if (traces.length === 0) return null;
   const size = fs.statSync(file, { throwIfNoEntry: false })?.size;
-  if (size === undefined || (size > 0 && !lacksTables(file))) return;
+  if (size === undefined || (size > 0 && !lacksTables(file))) return null;
   const what = size === 0 ? 'is empty' : 'has no tables';
-  throw new Fault(
-    `the database ${file} ${what}, but Postrider has run in this folder (${traces.join(' and ')}): what it held is gone. Put a backup in its place with postrider restore BACKUP --force; to begin again with nothing, remove the folder ${folder}`,
-    { permanence: 'permanent' },
-  );
+  return `the database ${file} ${what}, but Postrider has run in this folder (${traces.join(' and ')}): what it held is gone. Put a backup in its place with postrider restore BACKUP --force; to begin again with nothing, remove the folder ${folder}`;
 }
 
 function lacksTables(file: string): boolean {
