@@ -4,6 +4,7 @@
 import sonicBoom from 'sonic-boom';
 import { type Clock, systemClock, toTimestamp } from '../base/clock.ts';
 import { BatchPerTick } from '../base/per-tick.ts';
+import { systemWords } from '../base/text/system-words.ts';
 import { Redactor, redactText } from './redact.ts';
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;
@@ -38,22 +39,31 @@ export interface LogOptions {
 }
 
 export function createLogger({ level, to, clock = systemClock }: LogOptions): Logger {
-  const stream = typeof to === 'string' ? new StandardStream(to) : null;
+  const stream = typeof to === 'string' ? new StandardStream(to, clock) : null;
   const sink = stream ?? (to as LogSink);
   const flush = () => stream?.flush();
   return new JsonLines({ lowest: LOG_LEVELS.indexOf(level), clock, redactor: new Redactor(), sink, flush }, '');
 }
 
-/** Lines of one turn of the event loop are written with one system call, which costs more than formatting them. */
+/**
+ * Lines of one turn of the event loop are written with one system call, which costs more than formatting them. Mail goes on
+ * when the log can't be written: its disk is full, its terminal or its reader is gone. The lines that failed wait, later ones
+ * are dropped, and each write tries again. The first that succeeds says how many were dropped.
+ */
 class StandardStream implements LogSink {
   // Not its own buffer, which can only be flushed together with an fsync.
   readonly #stream: InstanceType<typeof sonicBoom.SonicBoom>;
-  readonly #held = new BatchPerTick<string>((lines) => this.#write(lines.join('')));
-  #isClosed = false;
+  readonly #held = new BatchPerTick<string>((lines) => this.#write(lines));
+  readonly #clock: Clock;
+  #fault: Error | null = null;
+  #lost = 0;
 
-  constructor(to: 'stdout' | 'stderr') {
+  constructor(to: 'stdout' | 'stderr', clock: Clock) {
+    this.#clock = clock;
     this.#stream = new sonicBoom.SonicBoom({ fd: to === 'stdout' ? 1 : 2, sync: true });
-    this.#stream.on('error', (error: NodeJS.ErrnoException) => this.#failed(error));
+    this.#stream.on('error', (error: Error) => {
+      this.#fault = error;
+    });
     process.once('exit', () => this.flush());
   }
 
@@ -65,14 +75,27 @@ class StandardStream implements LogSink {
     this.#held.flush();
   }
 
-  #write(lines: string): void {
-    if (!this.#isClosed) this.#stream.write(lines);
+  #write(lines: string[]): void {
+    const before = this.#fault;
+    if (before !== null) this.#retry();
+    if (this.#fault !== null) {
+      this.#lost += lines.length;
+      return;
+    }
+    const notice = before === null || this.#lost === 0 ? '' : this.#noticeOf(before);
+    this.#lost = 0;
+    this.#stream.write(notice + lines.join(''));
   }
 
-  /** Mail goes on when the reader of the log is gone (`postrider serve | head`). */
-  #failed(error: NodeJS.ErrnoException): void {
-    if (error.code !== 'EPIPE') throw error;
-    this.#isClosed = true;
+  #noticeOf(error: Error): string {
+    const message = JSON.stringify(`the log could not be written: ${systemWords(error)}`);
+    return lineOf('error', this.#clock, `,"lost_lines":${this.#lost},"msg":${message}`);
+  }
+
+  /** Synchronous: the listener is told of an error before it returns. */
+  #retry(): void {
+    this.#fault = null;
+    this.#stream.flush();
   }
 }
 
@@ -85,6 +108,10 @@ export const silentLogger: Logger = {
   error() {},
   with: () => silentLogger,
 };
+
+function lineOf(level: LogLevel, clock: Clock, members: string): string {
+  return `{"level":"${level}","time":"${toTimestamp(clock.now())}"${members}}\n`;
+}
 
 interface JsonLinesKit {
   /** Index of the lowest level that is written. */
@@ -133,7 +160,7 @@ class JsonLines implements Logger {
     const { lowest, clock, sink, flush } = this.#kit;
     if (LOG_LEVELS.indexOf(level) < lowest) return;
     const members = `${this.#always}${this.#members(facts)},"msg":${JSON.stringify(redactText(message))}`;
-    sink.write(`{"level":"${level}","time":"${toTimestamp(clock.now())}"${members}}\n`);
+    sink.write(lineOf(level, clock, members));
     if (level === 'warn' || level === 'error') flush();
   }
 

@@ -1,9 +1,12 @@
 // The log as its reader sees it: parsed lines.
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import t from 'tap';
+import fs from 'node:fs';
+import path from 'node:path';
+import t, { type Test } from 'tap';
 import { Fault } from '../../src/base/errors.ts';
 import { createLogger, type LogLevel, silentLogger } from '../../src/observe/log.ts';
+import { testFolder } from '../support/test-folder.ts';
 
 function capture(level: LogLevel = 'info') {
   const lines: Record<string, unknown>[] = [];
@@ -95,25 +98,85 @@ t.test('the silent logger has silent children', async (t) => {
   t.doesNotThrow(() => silentLogger.with({ a: 1 }).error({ error: new Error('x') }, 'nobody hears'));
 });
 
-t.test('the program goes on when nobody reads its log any more', async (t) => {
+/** A program with such a standard output. It logs each message that it is sent, and one information more, and answers. */
+async function logInto(t: Test, stdout: number | 'pipe') {
   const program = `
     import { createLogger } from '${new URL('../../src/observe/log.ts', import.meta.url)}';
     const log = createLogger({ level: 'info', to: 'stdout' });
     log.info({}, 'begun');
-    process.once('message', () => {
-      log.error({}, 'to nobody');
-      log.info({}, 'to nobody');
-      setImmediate(() => setImmediate(() => process.send('goes on', () => process.disconnect())));
-    });`;
+    process.on('message', (text) => {
+      if (text === 'end') return process.disconnect();
+      log.error({}, text);
+      log.info({}, text + ', too');
+      setImmediate(() => setImmediate(() => process.send('goes on')));
+    });
+    setImmediate(() => process.send('begun'));`;
   const child = spawn(process.execPath, ['--input-type=module', '--eval', program], {
-    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+    stdio: ['ignore', stdout, 'inherit', 'ipc'],
   });
-  const [line] = await once(child.stdout!, 'data');
-  t.match(String(line), /"msg":"begun"/);
-  child.stdout!.destroy();
-  await once(child.stdout!, 'close');
-  const said = once(child, 'message');
-  child.send('log');
-  t.equal((await said)[0], 'goes on');
-  t.equal((await once(child, 'exit'))[0], 0);
+  t.teardown(() => child.kill('SIGKILL'));
+  const answered = () => Promise.race([once(child, 'message'), once(child, 'exit')]);
+  await answered();
+  return {
+    stdout: child.stdout,
+    async log(text: string) {
+      const said = answered();
+      child.send(text);
+      t.equal((await said)[0], 'goes on', text);
+    },
+    async end() {
+      const exit = once(child, 'exit');
+      child.send('end');
+      t.equal((await exit)[0], 0);
+    },
+  };
+}
+
+t.test('the program goes on when nobody reads its log any more', async (t) => {
+  const { stdout, log, end } = await logInto(t, 'pipe');
+  stdout!.destroy();
+  await once(stdout!, 'close');
+  await log('to nobody');
+  await log('to nobody again');
+  await end();
+});
+
+t.test('and when the disk of its log is full', { skip: !fs.existsSync('/dev/full') && 'no /dev/full' }, async (t) => {
+  const full = fs.openSync('/dev/full', 'w');
+  const { log, end } = await logInto(t, full);
+  fs.closeSync(full);
+  await log('into a full disk');
+  await log('into a full disk again');
+  await end();
+});
+
+t.test('when the log can be written again, it says how many lines were lost', async (t) => {
+  const pipe = path.join(testFolder(t), 'log');
+  execFileSync('mkfifo', [pipe]);
+  const openReader = () => fs.openSync(pipe, fs.constants.O_RDONLY | fs.constants.O_NONBLOCK);
+  const first = openReader();
+  const writer = fs.openSync(pipe, 'w');
+  const { log, end } = await logInto(t, writer);
+  fs.closeSync(writer);
+  const readFrom = (reader: number) => {
+    const room = Buffer.alloc(10_000);
+    const text = room.toString('utf8', 0, fs.readSync(reader, room));
+    const lines = text.trimEnd().split('\n');
+    return lines.map((line) => JSON.parse(line));
+  };
+  t.match(readFrom(first), [{ msg: 'begun' }]);
+  fs.closeSync(first);
+  await log('kept');
+  await log('lost');
+  const second = openReader();
+  await log('back');
+  await end();
+  const read = readFrom(second);
+  fs.closeSync(second);
+  t.match(read, [
+    { level: 'error', msg: 'kept' },
+    { level: 'error', lost_lines: 3, msg: /^the log could not be written: / },
+    { level: 'error', msg: 'back' },
+    { level: 'info', msg: 'back, too' },
+  ]);
 });
