@@ -42,7 +42,8 @@ export interface RetentionStore {
 export interface RecipientMarkStore {
   /**
    * Marks the next block of messages after the marked ones, if its newest was accepted before `settledBefore`, so that
-   * no later one can sort into it. False: there is no whole block.
+   * no later one can sort into it. Before that, it deletes marks that reach beyond: the clock was ahead. False: there is no
+   * whole block.
    */
   markRecipients(settledBefore: number): Promise<boolean>;
   /** Deletes marks of messages that are all erased, at most `limit`; returns how many. */

@@ -22,7 +22,13 @@ export function recipientMarkVerbs(db: Transaction): Work<RecipientMarkStore> {
 }
 
 function* markRecipients(db: Transaction, settledBefore: number): Steps<boolean> {
-  const last = yield* db.sql('SELECT last_id FROM recipient_marks ORDER BY seq DESC LIMIT 1', 'column').get();
+  const last = (yield* db.sql('SELECT last_id FROM recipient_marks ORDER BY seq DESC LIMIT 1', 'column').get()) as
+    | Buffer
+    | undefined;
+  if (last !== undefined && Buffer.compare(last, idAt(settledBefore)) >= 0) {
+    yield* forgetFuture(db, idAt(settledBefore));
+    return true;
+  }
   const rows = (yield* db
     .sql('SELECT id, tenant_id, recipient FROM messages WHERE id > +? AND id < +? ORDER BY id LIMIT +?')
     .all(last ?? Buffer.alloc(0), idAt(settledBefore), BLOCK)) as Row[];
@@ -33,6 +39,13 @@ function* markRecipients(db: Transaction, settledBefore: number): Steps<boolean>
   const insert = db.sql('INSERT INTO recipient_marks (first_id, last_id, marks) VALUES (+?, +?, +?)');
   yield* insert.run(rows[0]!.id, rows.at(-1)!.id, bytesOf(marks.sort()));
   return true;
+}
+
+/** Only a clock that was ahead has marked so far: messages that come now sort into these blocks, and are not among their marks. */
+function* forgetFuture(db: Transaction, settled: Buffer): Steps<void> {
+  const newest = `DELETE FROM recipient_marks WHERE last_id >= +? AND seq IN
+    (SELECT seq FROM recipient_marks ORDER BY seq DESC LIMIT ${BLOCKS_AT_ONCE})`;
+  yield* db.sql(newest).run(settled);
 }
 
 function* forgetRecipientMarks(db: Transaction, limit: number): Steps<number> {
