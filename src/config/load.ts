@@ -22,6 +22,8 @@ export interface ConfigSource {
   /** Absolute; null when no file was read. */
   file: string | null;
   origins: ReadonlyMap<KeyName, Origin>;
+  /** What the file has, also where a variable overrides it; not interpreted. */
+  inFile: ReadonlyMap<string, unknown>;
 }
 
 export interface LoadedConfig {
@@ -69,7 +71,7 @@ export function loadConfig(options: LoadOptions): LoadedConfig {
   draft.derive();
   problems.push(...draft.check());
   if (problems.length > 0) throw new ConfigError(problems, file, draft.config());
-  return { config: draft.config(), source: { file, origins: draft.origins } };
+  return { config: draft.config(), source: { file, origins: draft.origins, inFile: values } };
 }
 
 function chooseFile({ file, defaultFile = DEFAULT_FILE }: LoadOptions): string | null {

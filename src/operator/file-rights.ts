@@ -18,12 +18,12 @@ export function whoElseReads(file: string): KeyFileFacts['openTo'] {
 
 /** Null: the configuration file has no secret in it. */
 export function inspectConfigFile({ config, source }: LoadedConfig): ConfigFileFacts | null {
-  const { file, origins } = source;
+  const { file, inFile } = source;
   if (file === null) return null;
-  const { secrets, store } = config;
+  const url = (inFile.get('store.url') ?? null) as string | null;
   const keys = [
-    ...(secrets.master_key !== null && origins.get('secrets.master_key') === 'file' ? ['secrets.master_key'] : []),
-    ...(hasPassword(store) && origins.get('store.url') === 'file' ? ['the password in store.url'] : []),
+    ...(inFile.has('secrets.master_key') ? ['secrets.master_key'] : []),
+    ...(hasPassword({ url }) ? ['the password in store.url'] : []),
   ];
   if (keys.length === 0) return null;
   const openTo = whoElseReads(file);

@@ -4,7 +4,7 @@ import path from 'node:path';
 import t from 'tap';
 import { judgeConfigFile } from '../../src/doctor/inside.ts';
 import { noOtherUser, OTHER_USER } from '../support/other-user.ts';
-import { newProgram } from '../support/program.ts';
+import { newProgram, runInThisProcess } from '../support/program.ts';
 import { programWithDns } from './program-with-dns.ts';
 
 const KEY = Buffer.alloc(32, 7).toString('base64');
@@ -33,6 +33,10 @@ t.test('a configuration file with secrets, which others can read', async (t) => 
     'and the password in store.url',
   );
   t.equal(await said('[store]\nurl = "postgres://a@127.0.0.1/c"\n', 0o644), '', 'the password is elsewhere');
+  await said(masterKey, 0o644);
+  const other = { POSTRIDER_SECRETS_MASTER_KEY: Buffer.alloc(32, 8).toString('base64') };
+  const overridden = await runInThisProcess(['config', 'check', '--config', configFile], other);
+  t.match(overridden.stdout, `${configFile} has secrets.master_key, and can be read`, 'a variable does not hide it');
 
   const facts = { file: configFile, keys: ['secrets.master_key'] };
   t.match(judgeConfigFile({ ...facts, openTo: 'its group' }), [

@@ -7,7 +7,7 @@ import Database from 'better-sqlite3';
 import t, { type Test } from 'tap';
 import { prepareBadDisk } from '../support/bad-disk.ts';
 import { noCompiler } from '../support/preloaded-library.ts';
-import { type Finished, newProgram, PROGRAM } from '../support/program.ts';
+import { type Finished, newProgram, PROGRAM, runInThisProcess } from '../support/program.ts';
 
 async function prepare(t: Test) {
   const program = newProgram();
@@ -74,6 +74,11 @@ t.test('a configuration with the master key is not copied', async (t) => {
   fs.appendFileSync(configFile, `[secrets]\nmaster_key = "${Buffer.alloc(32, 7).toString('base64')}"\n`);
   t.match(await json('backup', '--to', dir), { config_file: null, master_key: /secrets\.master_key/, deleted: [] });
   t.equal(fs.readdirSync(dir).length, 1);
+  for (const value of [Buffer.alloc(32, 8).toString('base64'), '']) {
+    const args = ['backup', '--to', fs.mkdtempSync(path.join(dir, 'more-')), '--json', '--config', configFile];
+    const { stdout } = await runInThisProcess(args, { POSTRIDER_SECRETS_MASTER_KEY: value });
+    t.match(JSON.parse(stdout), { config_file: null }, 'nor one whose key a variable overrides');
+  }
 });
 
 t.test('a disk that is full', { skip: noCompiler }, async (t) => {

@@ -37,8 +37,8 @@ export async function backUpInto(
   const file = path.join(dir, `${name}.db`);
   if (fs.existsSync(file)) throw new Fault(`${file} already exists`, { permanence: 'permanent' });
   await overDatabase(folder, () => writeWholeBackup(sqliteFile(folder), file, { check: true }));
-  const keyInFile = source.origins.get('secrets.master_key') === 'file';
-  const configFile = source.file === null || keyInFile ? null : path.join(dir, `${name}.toml`);
+  const configFile =
+    source.file === null || source.inFile.has('secrets.master_key') ? null : path.join(dir, `${name}.toml`);
   if (configFile !== null) copyConfig(source.file!, configFile);
   const deleteOld = (names: RegExp) => (keep === null ? [] : deleteOldest(dir, names, { keep, made: name }));
   const deleted = [DATABASES, CONFIGS].flatMap(deleteOld);
