@@ -52,7 +52,8 @@ export async function checkResolver({ settings, resolver }: DoctorKit): Promise<
 
 export type ClockFacts =
   | { kind: 'answer'; source: string; theirTime: number; sentAt: number; receivedAt: number }
-  | { kind: 'none'; source: string; reason: string };
+  /** `isOutOfDate`: its certificate is not valid at our time. */
+  | { kind: 'none'; source: string; reason: string; isOutOfDate: boolean };
 
 export async function checkClock(kit: DoctorKit): Promise<Finding[]> {
   const { timeSources } = kit.settings;
@@ -62,20 +63,22 @@ export async function checkClock(kit: DoctorKit): Promise<Finding[]> {
 
 /** The smallest difference counts: a server's clock can be wrong as well. */
 export function judgeClock(facts: readonly ClockFacts[]): Finding {
+  const about = { check: 'clock', subject: 'this machine' };
+  const remedy = { command: 'timedatectl set-ntp true' };
   const answers = facts.flatMap((one) =>
     one.kind === 'answer' ? [{ source: one.source, byMs: differenceOf(one) }] : [],
   );
   const [best] = answers.sort((a, b) => Math.abs(a.byMs) - Math.abs(b.byMs));
   if (!best) {
-    const reasons = facts.flatMap((one) => (one.kind === 'none' ? [`${one.source}: ${one.reason}`] : []));
-    return warning({ check: 'clock', subject: 'this machine' }, `couldn't verify the clock: ${reasons.join('; ')}`, {
-      command: 'timedatectl',
-    });
+    const none = facts.filter((one) => one.kind === 'none');
+    const reasons = none.map(({ source, reason }) => `${source}: ${reason}`).join('; ');
+    // Days off, it is our clock that makes them all invalid.
+    if (none.every(({ isOutOfDate }) => isOutOfDate))
+      return wrong(about, `probably has a wrong clock: ${reasons}`, remedy);
+    return warning(about, `couldn't verify the clock: ${reasons}`, { command: 'timedatectl' });
   }
-  const about = { check: 'clock', subject: 'this machine' };
   const secs = Math.round(Math.abs(best.byMs) / SECOND_MS);
   const said = `${secs} s ${best.byMs > 0 ? 'ahead of' : 'behind'} ${best.source}`;
-  const remedy = { command: 'timedatectl set-ntp true' };
   if (Math.abs(best.byMs) >= FAIL_DIFFERENCE_MS) return wrong(about, said, remedy);
   return Math.abs(best.byMs) >= WARN_DIFFERENCE_MS
     ? warning(about, said, remedy)
@@ -92,9 +95,9 @@ async function askTime(kit: DoctorKit, source: string): Promise<ClockFacts> {
   const url = new URL(source);
   const results = await Promise.all([kit.resolver.a(url.hostname), kit.resolver.aaaa(url.hostname)]);
   const ip = results.flatMap((result) => (result.kind === 'found' ? result.records : []))[0];
-  if (ip === undefined) return { kind: 'none', source, reason: 'the host has no address, or DNS does not answer' };
+  const noAnswer = (reason: string, isOutOfDate = false) => ({ kind: 'none' as const, source, reason, isOutOfDate });
+  if (ip === undefined) return noAnswer('the host has no address, or DNS does not answer');
   return new Promise((resolve) => {
-    const none = (reason: string) => resolve({ kind: 'none', source, reason });
     const sentAt = kit.now();
     const { protocol, port, hostname, host } = url;
     const options = {
@@ -110,11 +113,14 @@ async function askTime(kit: DoctorKit, source: string): Promise<ClockFacts> {
       protocol === 'https:'
         ? httpsRequest({ ...options, signal, servername: hostname, ...(kit.ca !== undefined && { ca: kit.ca }) })
         : httpRequest({ ...options, signal });
-    request.on('error', (error) => none(signal.aborted ? 'no answer in time' : describeError(error)));
+    request.on('error', (error: NodeJS.ErrnoException) => {
+      const isOutOfDate = error.code === 'CERT_HAS_EXPIRED' || error.code === 'CERT_NOT_YET_VALID';
+      resolve(noAnswer(signal.aborted ? 'no answer in time' : describeError(error), isOutOfDate));
+    });
     request.on('response', (response) => {
       const theirTime = Date.parse(response.headers.date ?? '');
       request.destroy();
-      if (Number.isNaN(theirTime)) return none('the response has no Date header');
+      if (Number.isNaN(theirTime)) return resolve(noAnswer('the response has no Date header'));
       resolve({ kind: 'answer', source, theirTime, sentAt, receivedAt: kit.now() });
     });
     request.end();

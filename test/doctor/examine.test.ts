@@ -2,11 +2,14 @@
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import t from 'tap';
+import { DAY_MS } from '../../src/base/clock.ts';
+import { temporaryPair } from '../../src/certificates/temporary-pair.ts';
 import { linesOfFinding } from '../../src/cli/finding-lines.ts';
 import { checkCertificates } from '../../src/doctor/certificates.ts';
 import type { DoctorKit } from '../../src/doctor/doctor-settings.ts';
 import { examine } from '../../src/doctor/examine.ts';
 import { type Finding, worstOf } from '../../src/doctor/finding.ts';
+import { checkClock } from '../../src/doctor/machine.ts';
 import type { ServerFacts } from '../../src/store/server-facts.ts';
 import { startDnsServer } from '../support/dns-server.ts';
 import { createTestAuthority } from '../support/test-authority.ts';
@@ -241,6 +244,28 @@ t.test('blocklists: listed, given up, silent to our resolver', async (t) => {
     { subject: 'mute.test', health: 'warn', message: /test entry/ },
     { subject: 'closed.test', health: 'warn', message: /does not answer queries from this resolver/ },
   ]);
+});
+
+t.test('a clock that is off by so much that no certificate is valid', async (t) => {
+  const { kit, dns } = await startWorld(t);
+  dns.set('time.test', 'A', ['127.0.0.1']);
+  const now = Date.now();
+  for (const [at, why] of [
+    [now - 400 * DAY_MS, /^probably has a wrong clock: https:\/\/time\.test:\d+: certificate has expired$/],
+    [now + 2 * DAY_MS, /^probably has a wrong clock: .*certificate is not yet valid$/],
+  ] as const) {
+    const { key, cert } = await temporaryPair(['time.test'], at);
+    const server = createServer({ key, cert }, (_, response) => response.end());
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    t.teardown(() => server.close());
+    kit.ca = cert.toString();
+    kit.settings.timeSources = [`https://time.test:${(server.address() as AddressInfo).port}`];
+    t.match(await checkClock(kit), [{ health: 'fail', message: why }]);
+    kit.settings.timeSources = [...kit.settings.timeSources, 'https://none.test'];
+    t.match(await checkClock(kit), [
+      { health: 'warn', message: /^couldn't verify the clock: .*; https:\/\/none\.test: the host has no address/ },
+    ]);
+  }
 });
 
 t.test('the clock and the certificate, as an HTTPS server shows them', async (t) => {
