@@ -225,17 +225,22 @@ function tlsProblem(config: Config, section: 'http' | 'smtp' | 'submission'): st
 }
 
 // Environment variables that look like ours but are not. POSTRIDER_BASE_URL, POSTRIDER_API_KEY
-// and the like belong to the client libraries and are left alone.
+// and the like belong to the client libraries and are left alone, and so are the addresses of Services
+// called postrider or postrider-…, which Kubernetes gives to every pod beside them.
 
 const PREFIX = 'POSTRIDER_';
 const SECTIONS = new Set(ALL_KEYS.map(({ section }) => section.toUpperCase()));
 const VARIABLES = new Set(ALL_KEYS.map(({ variable }) => variable));
+const SERVICE_LINK =
+  /^POSTRIDER_(?:\w+_)?(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?)$/;
+/** The value of the one whose name alone is too much like a key of ours: POSTRIDER_PORT. */
+const LINKED_PORT = /^(?:tcp|udp|sctp):\/\//;
 
 /** A known section with an unknown key is an error, and so is a variable within two letters of a known one. */
 function unknownVariables(env: Readonly<Record<string, string | undefined>>): string[] {
   const problems: string[] = [];
   for (const name of Object.keys(env).sort()) {
-    if (!name.startsWith(PREFIX) || VARIABLES.has(name)) continue;
+    if (!name.startsWith(PREFIX) || VARIABLES.has(name) || isServiceLink(name, env[name]!)) continue;
     const [section = '', ...rest] = name.slice(PREFIX.length).split('_');
     const newName = newNameOf(`${section}.${rest.join('_')}`.toLowerCase());
     if (newName !== null) {
@@ -248,4 +253,8 @@ function unknownVariables(env: Readonly<Record<string, string | undefined>>): st
     else if (sectionKnown) problems.push(`${name}: unknown key of section ${section.toLowerCase()}`);
   }
   return problems;
+}
+
+function isServiceLink(name: string, value: string): boolean {
+  return SERVICE_LINK.test(name) || (name.endsWith('_PORT') && LINKED_PORT.test(value));
 }

@@ -157,6 +157,31 @@ t.test('variables that are none of ours, and those that should be', async (t) =>
   );
 });
 
+t.test('what Kubernetes tells of a Service called postrider is left alone', async (t) => {
+  const linked = {
+    POSTRIDER_SERVICE_HOST: '10.96.0.7',
+    POSTRIDER_SERVICE_PORT: '8080',
+    POSTRIDER_SERVICE_PORT_HTTP_API: '8080',
+    POSTRIDER_PORT: 'tcp://10.96.0.7:8080',
+    POSTRIDER_PORT_8080_TCP: 'tcp://10.96.0.7:8080',
+    POSTRIDER_PORT_8080_TCP_PROTO: 'tcp',
+    POSTRIDER_PORT_8080_TCP_PORT: '8080',
+    POSTRIDER_PORT_8080_TCP_ADDR: '10.96.0.7',
+    POSTRIDER_SMTP_SERVICE_HOST: '10.96.0.8',
+    POSTRIDER_SMTP_PORT_25_TCP_ADDR: '10.96.0.8',
+    POSTRIDER_HTTPS_PORT: 'tcp://10.96.0.9:443',
+  };
+  t.same(problemsOf({ env: linked }), []);
+  t.same(problemsOf({ env: { POSTRIDER_SMTP_PORT: 'tcp://10.96.0.8:25' } }), [
+    'smtp.port (from POSTRIDER_SMTP_PORT): must be an integer from 0 to 65535, not "tcp://10.96.0.8:25"',
+  ]);
+  const alike = { POSTRIDER_SERVICE_HOTS: 'a', POSTRIDER_HTTPS_PORT: '443', POSTRIDER_SERVICE_PORTS: '1' };
+  t.match(
+    problemsOf({ env: alike }).map((problem) => problem.split(':')[0]),
+    Object.keys(alike).sort(),
+  );
+});
+
 t.test('a key that has another name now', async (t) => {
   const file = path.join(testFolder(t), 'postrider.toml');
   writeFileSync(file, '[suppression]\nleap_share = 0.4\n');
