@@ -68,10 +68,12 @@ export function operatorName(typist: () => string | undefined): Maybe<string> {
   return { ...remark('NAME', 'who performs this, for the audit log; default: your login name'), loginName: typist };
 }
 
-/** A name of at most 1,000 characters, such as that of an MX group. */
+/** A name as output shows it, such as that of an MX group or a rule: it is compared with those that there are. */
 export function name(placeholder: string, summary: string): Maybe<string> {
   return option(placeholder, summary, (given) =>
-    /^[\x21-\x7e]{1,1000}$/.test(given) ? good(given) : bad(`"${given.slice(0, 100)}" is not a valid name`),
+    /^\P{C}{1,1000}$/u.test(given) && given.trim() !== ''
+      ? good(given)
+      : bad(`"${given.slice(0, 100)}" is not a valid name`),
   );
 }
 

@@ -129,7 +129,7 @@ t.test('removing', async (t) => {
     ['--rule', 'route-5.1.2'],
     ['--since', '2026-01-01', '--rule', 'r', '--group', 'mx'],
     ['--since', '2026-01-01', '--rule', 'r', '--address', 'a@x.test'],
-    ['--since', '2026-01-01', '--rule', 'two words'],
+    ['--since', '2026-01-01', '--rule', 'two\nlines'],
     ['--since', '2026-01-01', '--rule', 'r', '--platform', '--tenant', tenant],
     ['--since', '2026-01-01', '--group', 'mx', '--tenant', tenant],
   ]) {
@@ -154,6 +154,15 @@ t.test('what a rule has decided is undone by rule and time', async (t) => {
   const undone = JSON.parse((await run(...undo, '--platform', '--json')).stdout);
   t.match(undone, { kind: 'undone_rule', rule: 'operator:*', platform: 2, tenants: 0 });
   t.match(await run('suppression', 'list', '--platform'), { stdout: 'The list is empty.\n' });
+});
+
+t.test('a rule is undone by its name as the list shows it', async (t) => {
+  const { run } = await installation(t);
+  await run('suppression', 'add', '--platform', '--address', 'a@x.test');
+  const listed = JSON.parse((await run('suppression', 'list', '--platform', '--json')).stdout);
+  const { rule } = listed.suppressions[0];
+  const undone = await run('suppression', 'remove', '--since', '2026-01-01', '--platform', '--rule', rule, '--json');
+  t.match(JSON.parse(undone.stdout), { rule: 'operator: manual', platform: 1 });
 });
 
 t.test('a rule that does not exist is said, with the one that was meant', async (t) => {
