@@ -112,6 +112,8 @@ export class MailWork {
       mailLog.bounced(log, message, { attempt: null, source: 'dsn', bounce, reason, suppressed: suppress !== null });
     } else if (action?.do === 'complaint') {
       mailLog.complained(log, message, { source: 'arf', suppressed: action.suppressionKey !== null });
+    } else if (action?.do === 'unsubscribe') {
+      mailLog.unsubscribed(log, message);
     }
   }
 }

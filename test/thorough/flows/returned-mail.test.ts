@@ -344,6 +344,7 @@ t.test('what comes back', async (t) => {
       'enough@receiver.test',
     );
     t.match(done, { kind: 'unsubscribe', effect: 'unsubscribed', message_id: id });
+    t.match(daemon.find({ fact: 'unsubscribed', message_id: id }), [{ recipient: `enough@${RECEIVER}` }]);
     t.match(
       (await ofTenant()).find((entry) => entry.address === `enough@${RECEIVER}`),
       { reason: 'unsubscribe' },
