@@ -1,5 +1,6 @@
 // A restored database sends nothing that may have been sent already: what was unfinished in the backup is held until an
 // operator releases it, and new mail flows at once. With --send-again it is sent as if nothing had happened.
+import fs from 'node:fs';
 import path from 'node:path';
 import t, { type Test } from 'tap';
 import type { Daemon, Json } from '../../support/daemon-process.ts';
@@ -64,4 +65,37 @@ t.test('sent again when that is asked for', async (t) => {
   const daemon = await postrider.serve();
   await delivered(daemon, id);
   t.same(arrived(), [id, id]);
+});
+
+t.test('what changed since the backup is undone, and can be repeated before the start', async (t) => {
+  const world = await startWorld(t);
+  const { postrider } = world;
+  const { folder } = postrider;
+  const first = await postrider.serve();
+  const sender = await registerSender(world, first);
+  const ofTenant = ['--tenant', sender.tenantId];
+  const rights = ['--name', 'second', '--scopes', 'emails:send'];
+  const { key: second } = await postrider.json('key', 'create', ...ofTenant, ...rights);
+  const backup = path.join(folder, 'backup.db');
+  await postrider.json('backup', backup);
+  await postrider.json('key', 'revoke', sender.keyId);
+  await postrider.json('tenant', 'set', sender.tenantId, '--status', 'suspended');
+  const gone = `gone@${RECEIVER}`;
+  await postrider.json('suppression', 'add', ...ofTenant, '--address', gone, '--reason', 'unsubscribe');
+  await first.stop();
+  const exported = path.join(folder, 'tenant.csv');
+  fs.writeFileSync(exported, (await postrider.runHere('suppression', 'export', ...ofTenant)).stdout);
+  await postrider.json('restore', backup, '--force');
+
+  t.match(await postrider.json('tenant', 'show', sender.tenantId), { status: 'active' });
+  t.match((await postrider.json('suppression', 'list', ...ofTenant)).suppressions, []);
+  await postrider.json('key', 'revoke', sender.keyId);
+  await postrider.json('suppression', 'import', exported, ...ofTenant);
+  const daemon = await postrider.serve();
+  const body = { from: `app@${sender.domain}`, to: [gone, `a@${RECEIVER}`], subject: 'x', text: 'x' };
+  t.equal((await daemon.call(sender.key, 'POST /emails', { body })).status, 401);
+  t.match(await daemon.call(String(second), 'POST /emails', { body }), {
+    status: 202,
+    body: { rejected: [{ to: gone, reason: 'unsubscribe' }] },
+  });
 });
