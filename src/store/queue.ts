@@ -187,7 +187,7 @@ export interface QueueStore {
   expired(slots: readonly number[], now: number, limit: number): Promise<WaitingMessage[]>;
 
   queueSummary(): Promise<QueueLane[]>;
-  listQueue(filter: { tenantId?: string; domain?: string; limit: number }): Promise<QueuedMessage[]>;
+  listQueue(filter: { tenantId?: string; domain?: string; group?: string; limit: number }): Promise<QueuedMessage[]>;
   /** Not scoped to a tenant; operators only. */
   getMessage(id: string): Promise<MessageDetail | null>;
   /** The tenant's own message. */

@@ -95,6 +95,7 @@ t.test('a paused message is called so, with who and why', async (t) => {
   t.match(await json('queue', 'list'), {
     messages: [{ parked: false, paused: { by: 'jo', at: String, reason: 'a wrong price in it' } }],
   });
+  t.match(await json('queue', 'list', '--group', GROUP), { lanes: [], messages: [{ id: messageId }] });
   const shown = await runHere('queue', 'show', messageId);
   t.match(shown.stdout, /^tenant: +Sender$/m);
   t.match(shown.stdout, /^parked: +no$/m);
@@ -315,6 +316,12 @@ t.test('mail for later: said so, moved, retried at once, canceled', async (t) =>
   await json('queue', 'cancel', messageId, '--reason', 'not the one');
   const list = await runHere('queue', 'list');
   t.match(list.stdout, /^Nothing is waiting: these messages are scheduled for later,/m);
+  for (const narrowed of [
+    ['--domain', 'receiver.example'],
+    ['--group', GROUP],
+  ]) {
+    t.match(await json('queue', 'list', ...narrowed), { lanes: [], messages: [{ id: first }, { id: second }] });
+  }
   t.match(await runHere('queue', 'pause', first, '--reason', 'wait'), {
     stderr: new RegExp(`is not waiting yet: it is scheduled for ${at(soon)}`),
   });

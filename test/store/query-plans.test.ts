@@ -418,6 +418,7 @@ t.test('no verb reads a growing table from end to end', async (t) => {
   const verbs: Record<string, (store: Store) => Promise<unknown>> = {
     listQueue: (store) => store.queue.listQueue({ tenantId: tenant.id, domain: 'x.test', limit: 10 }),
     'listQueue of a domain': (store) => store.queue.listQueue({ domain: 'x.test', limit: 10 }),
+    'listQueue of a group': (store) => store.queue.listQueue({ tenantId: tenant.id, group: 'mx', limit: 10 }),
     getMessage: (store) => store.queue.getMessage(message.id),
     findMessage: (store) => store.queue.findMessage(tenant.id, message.id),
     retryNow: (store) => store.queue.retryNow(message.id, T0),

@@ -1,14 +1,15 @@
-// The list of the queue narrowed to a tenant or a domain: the same on either way, and blind to what
+// The list of the queue narrowed to a tenant, a domain or an MX group: the same on either way, and blind to what
 // has ended, however much that is.
 import path from 'node:path';
 import t from 'tap';
-import { listQueue, type QueueFilter } from '../../src/store/sql/verbs/queue/queue-views.ts';
+import { listQueue, type QueueFilter } from '../../src/store/sql/verbs/queue/queue-listing.ts';
 import { openForWriting } from '../../src/store/sqlite/engine/database-file.ts';
 import { WritingConnection } from '../../src/store/sqlite/engine/writing-connection.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { openContentReader } from '../../src/store/sqlite/reading/courier-reads.ts';
 import { testFolder } from '../support/test-folder.ts';
 import { Bench, T0 } from './conformance/harness.ts';
+import { schedule } from './conformance/scheduled.ts';
 
 const NOT_MORE_THAN = { gathered: 5000, walked: 3 };
 
@@ -25,6 +26,9 @@ t.test('gathered by lanes or met by expiry, the list is the same', async (t) => 
     await bench.accept(one.domain, addresses(40), { acceptedAt });
     await bench.accept(two.domain, addresses(40), { acceptedAt: acceptedAt + 5 });
   }
+  await schedule(bench, two.domain, ['later@d3.test', 'later@d4.test']);
+  const notes = ['d3.test', 'd4.test'].map((domain) => ({ domain, mxGroup: 'mx', at: T0 }));
+  await store.shaping.noteDomains(notes, T0);
   const lanes = await store.queue.dueLanes([1]);
   const ofTwo = lanes.filter(({ tenantId }) => tenantId === two.tenant.id);
   const finished = await bench.claim(ofTwo[0]!.lane, T0 + 100, 10);
@@ -38,9 +42,11 @@ t.test('gathered by lanes or met by expiry, the list is the same', async (t) => 
 
   const tenantId = two.tenant.id;
   const filters: [string, QueueFilter, number][] = [
-    ['of a tenant', { tenantId, limit: 1000 }, 150],
+    ['of a tenant', { tenantId, limit: 1000 }, 152],
     ['of a tenant, the first', { tenantId, limit: 7 }, 7],
-    ['of a domain', { domain: 'd3.test', limit: 1000 }, 4 * (6 + 6)],
+    ['of a domain', { domain: 'd3.test', limit: 1000 }, 4 * (6 + 6) + 1],
+    ['of a group', { group: 'mx', limit: 1000 }, 4 * (6 + 6) * 2 + 2],
+    ['of a tenant to a group', { tenantId: one.tenant.id, group: 'mx', limit: 1000 }, 4 * 6 * 2],
     ['of a tenant to a domain', { tenantId, domain: ofTwo[1]!.domain, limit: 1000 }, 20],
     ['of nobody', { tenantId: bench.id(), limit: 1000 }, 0],
   ];

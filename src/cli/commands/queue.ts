@@ -51,7 +51,7 @@ export const queueList = storeCommand({
       if (shown.length % EXPLAINED_AT_ONCE === 0) await turn();
     }
     const groups = filter.group === undefined ? explain.groups() : isKnown ? [explain.group(filter.group)] : [];
-    const messages = ofGroup ? await messagesOf(services, lanes, limit) : await listed(services, filter, limit);
+    const messages = await listed(services, filter, limit);
     const shownMessages = [];
     for (const each of messages) shownMessages.push(await showMessage(services.store, each));
     return done({
@@ -97,20 +97,14 @@ async function lanesOfGroup({ store }: OperatorServices, key: string): Promise<S
   }
 }
 
-function listed({ store }: OperatorServices, { tenant, domain }: Filter, limit: number): Promise<QueuedMessage[]> {
-  return store.queue.listQueue({ ...(tenant && { tenantId: tenant }), ...(domain && { domain }), limit });
-}
-
-async function messagesOf({ store }: OperatorServices, lanes: QueueLane[], limit: number): Promise<QueuedMessage[]> {
-  const found: QueuedMessage[] = [];
-  for (const { lane } of lanes) {
-    if (found.length >= limit) break;
-    for (const { id } of await store.shaping.waitingOfLane(lane, limit - found.length)) {
-      const waiting = await store.queue.getMessage(id);
-      if (waiting) found.push(waiting);
-    }
-  }
-  return found.sort((a, b) => a.expiresAt - b.expiresAt);
+function listed({ store }: OperatorServices, filter: Filter, limit: number): Promise<QueuedMessage[]> {
+  const { tenant, domain, group } = filter;
+  return store.queue.listQueue({
+    ...(tenant && { tenantId: tenant }),
+    ...(domain && { domain }),
+    ...(group && { group }),
+    limit,
+  });
 }
 
 function showLane(

@@ -2,6 +2,7 @@
 import type { Test } from 'tap';
 import { untried } from '../../support/first-slot.ts';
 import { type Bench, T0 } from './harness.ts';
+import { schedule } from './scheduled.ts';
 
 export const queueViewCases = {
   'the summary counts what waits, the fullest lane first': async (t: Test, bench: Bench) => {
@@ -37,6 +38,38 @@ export const queueViewCases = {
     const [first] = await bench.store.queue.listQueue({ domain: 'x.test', limit: 1 });
     const detail = await bench.message(waiting.id);
     t.strictSame({ ...detail, ...first }, detail);
+  },
+
+  'the list has what is scheduled, parked and sent just now, and what is meant for an MX group': async (
+    t: Test,
+    bench: Bench,
+  ) => {
+    const one = await bench.sender('acme.test');
+    const two = await bench.sender('beta.test');
+    const later = (await schedule(bench, one.domain, ['a@x.test'])).ids[0]!;
+    const parked = await bench.sending(one.domain, 'a@y.test');
+    await bench.store.queue.record([bench.update(parked, { to: 'parked', reason: 'broken' })]);
+    const sending = await bench.sending(two.domain, 'b@y.test', T0 + 10);
+    const elsewhere = await bench.queued(two.domain, 'a@z.test', T0 + 20);
+    const notes = [
+      { domain: 'x.test', mxGroup: 'mx1', at: T0 },
+      { domain: 'y.test', mxGroup: 'mx1', at: T0 },
+      { domain: 'z.test', mxGroup: 'mx2', at: T0 },
+    ];
+    await bench.store.shaping.noteDomains(notes, T0);
+    const listed = async (filter: { tenantId?: string; domain?: string; group?: string; limit?: number }) =>
+      (await bench.store.queue.listQueue({ limit: 10, ...filter })).map((message) => message.id);
+    t.strictSame(await listed({ tenantId: one.tenant.id }), [parked.id, later]);
+    t.strictSame(await listed({ domain: 'x.test' }), [later]);
+    t.strictSame(await listed({ tenantId: one.tenant.id, domain: 'x.test' }), [later]);
+    t.strictSame(await listed({ group: 'mx1' }), [parked.id, sending.id, later]);
+    t.strictSame(await listed({ group: 'mx1', limit: 1 }), [parked.id], 'the first to expire');
+    t.strictSame(await listed({ group: 'mx2' }), [elsewhere.id]);
+    t.strictSame(await listed({ group: 'mx1', tenantId: one.tenant.id }), [parked.id, later]);
+    t.strictSame(await listed({ group: 'mx1', domain: 'y.test' }), [parked.id, sending.id]);
+    t.strictSame(await listed({ group: 'mx2', domain: 'y.test' }), []);
+    t.strictSame(await listed({ group: 'mx1', domain: 'y.test', tenantId: two.tenant.id }), [sending.id]);
+    t.strictSame(await listed({ group: 'nowhere' }), []);
   },
 
   'one message is shown whole, whatever became of it': async (t: Test, bench: Bench) => {

@@ -117,8 +117,8 @@ export class Model {
     return (message.state === 'queued' || message.state === 'deferred') && !message.parked;
   }
 
-  openMessages(): number {
-    return [...this.messages.values()].filter(({ finishedAt }) => finishedAt === null).length;
+  openMessages(which: (message: ModelMessage) => boolean = () => true): number {
+    return [...this.messages.values()].filter((each) => each.finishedAt === null && which(each)).length;
   }
 
   addEvent(message: ModelMessage, event: NewEvent): void {

@@ -109,6 +109,9 @@ async function shape(walk: Walk): Promise<void> {
   );
   walk.same((await store.shaping.liftSuspensions({ mxGroup: target.key })).length > 0, true, 'liftSuspensions');
   walk.same(await store.shaping.groupOfDomain(target.key.slice(3)), target.key, 'groupOfDomain');
+  const listed = await store.queue.listQueue({ group: target.key, limit: 1000 });
+  const there = ({ recipient }: ModelMessage) => recipient.endsWith(`@${target.key.slice(3)}`);
+  walk.same(listed.length, walk.model.openMessages(there), 'listQueue of a group');
   walk.same(await store.shaping.isKnownGroup(target.key), true, 'isKnownGroup');
   await store.shaping.forgetDomains(walk.now - DAY_MS, 10);
 }
@@ -130,6 +133,10 @@ async function lookAtQueue(walk: Walk): Promise<void> {
   }
   const listed = await store.queue.listQueue({ limit: 1000 });
   walk.same(listed.length, walk.model.openMessages(), 'listQueue');
+  const { tenantId } = message;
+  const own = (each: ModelMessage) => each.tenantId === tenantId;
+  const ofTenant = await store.queue.listQueue({ tenantId, limit: 1000 });
+  walk.same(ofTenant.length, walk.model.openMessages(own), 'listQueue of a tenant');
   const waits = isWaiting(message);
   walk.same((await store.queue.findWaiting(message.id))?.id, waits ? message.id : undefined, 'findWaiting');
   await store.shaping.waitingOfLane(message.lane, 10);

@@ -138,6 +138,7 @@ export function queueVerbs({ bench, samples }: Asked): HotVerbs {
     listQueue: () => store.queue.listQueue({ limit: 10 }),
     'listQueue of a domain': () => store.queue.listQueue({ domain: 'in3.test', limit: 10 }),
     'listQueue of a tenant': () => store.queue.listQueue({ tenantId: idOf('tenant 3'), limit: 10 }),
+    'listQueue of a group': () => store.queue.listQueue({ group: 'mx3.test', limit: 10 }),
     listSending: () => store.queue.listSending([1], null, 100),
     findOrphanLanes: () => store.queue.findOrphanLanes(0, 100),
     getMessage: () => together((n) => store.queue.getMessage(delivered[n]!)),

@@ -126,7 +126,7 @@ function* noteDomains(db: Transaction, notes: readonly DomainNote[], freshSince:
   });
 }
 
-function* groupOfDomain(db: Transaction, domain: string): Steps<string | null> {
+export function* groupOfDomain(db: Transaction, domain: string): Steps<string | null> {
   const row = (yield* db.sql('SELECT mx_group FROM groups_of_domains WHERE domain = +?').get(domain)) as
     | Row
     | undefined;
@@ -134,7 +134,7 @@ function* groupOfDomain(db: Transaction, domain: string): Steps<string | null> {
 }
 
 /** Each kind in the order of the index that leads to it, so that no page needs a sort. */
-function* lanesOf(db: Transaction, { kind, key }: LanesTarget, { after, limit }: Page): Steps<LanePage> {
+export function* lanesOf(db: Transaction, { kind, key }: LanesTarget, { after, limit }: Page): Steps<LanePage> {
   if (kind === 'group') return yield* lanesOfGroup(db, key, { after, limit });
   if (kind === 'domain') {
     const rows = (yield* db
@@ -148,13 +148,13 @@ function* lanesOf(db: Transaction, { kind, key }: LanesTarget, { after, limit }:
 }
 
 /** A lane in the order of its tenant's. */
-export interface LaneKey {
+interface LaneKey {
   id: number;
   domain: string;
   slot: number;
 }
 
-export function* lanesOfTenant(
+function* lanesOfTenant(
   db: Transaction,
   tenantId: string,
   { after, limit }: { after: Pick<LaneKey, 'domain' | 'slot'> | null; limit: number },
