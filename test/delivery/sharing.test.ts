@@ -1,6 +1,7 @@
 // Who shares what: connections between messages, groups between domains, turns between tenants.
 import t from 'tap';
 import { DueHeap } from '../../src/delivery/queue/due-heap.ts';
+import { Providers } from '../../src/delivery/shaping/provider-limits.ts';
 import { isDeferred, isDelivered, isFinished, setMx, setOneMx, setUp } from './set-up.ts';
 
 const users = (count: number, domain = 'rcpt.test') =>
@@ -95,6 +96,27 @@ t.test('a server that lets nobody in is knocked at once for a whole batch', asyn
     t.match(message, { attempts: 1, attemptList: [{ peer: { stage: 'greeting', smtpCode: 554 } }] });
   }
   t.equal(sink.connections.total, 1);
+});
+
+t.test('a connection that fails is one failure of the provider, however many messages it was for', async (t) => {
+  const ofNone = { ownDomains: [], sameMailboxes: false, ignoredInNames: '', aliasSeparator: null };
+  const limits = { connections: 1, messagesPerConnection: 100, messagesPerMinute: null, perService: false };
+  const big = { id: 'big', mx: ['big.test'], customerDomains: true, reason: 'one server per customer', ...limits };
+  const { harness } = await setUp(t, { providers: new Providers([{ ...big, ...ofNone }]), retryStepsMs: [600_000] });
+  setMx(harness, 'dead.test', { 'mx1.big.test': { ip: '127.0.0.9' } });
+  setMx(harness, 'good.test', { 'mx2.big.test': { ip: '127.0.0.1' } });
+  const { memory } = harness.delivery.shaping;
+  for (const failures of [1, 2]) {
+    const ids = await harness.send(['ann@dead.test', 'bob@dead.test', 'eve@dead.test', 'joe@dead.test'], {
+      held: true,
+    });
+    await harness.delivery.reconcile();
+    for (const message of await harness.untilAll(ids, isDeferred)) t.match(message, { attempts: 1 });
+    t.match(memory.group('big').concurrency, { failures, coolDownUntil: 0 });
+  }
+  const [good] = await harness.send(['ann@good.test']);
+  await harness.until(good!, isDelivered);
+  t.match(memory.group('big').concurrency, { failures: 0, coolDownUntil: 0 });
 });
 
 t.test('looking at the whole queue again and again costs no memory', async (t) => {

@@ -48,6 +48,8 @@ export interface AttemptResult {
   mxGroup: string | null;
   /** Only with traces. */
   stages?: readonly StageMark[];
+  /** It failed with the connection of the message before. */
+  sameFailure?: boolean;
 }
 
 /** An attempt and what followed, on disk. */

@@ -260,11 +260,12 @@ export class Scheduler {
   }
 
   /** Passes an attempt's outcome to shaping, which learns the group's limits from it. False: it was no attempt. */
-  #learn({ name, open }: OfGroup, { message, judgement }: AttemptResult, others: ShapingOutcome['others']): boolean {
+  #learn({ name, open }: OfGroup, finding: AttemptResult, others: ShapingOutcome['others']): boolean {
     const { shaping, clock, log } = this.#kit;
+    const { message, judgement, sameFailure = false } = finding;
     // The lane is gone when it has no other mail.
     const recipientDomain = this.#lanes.get(message.lane)?.domain ?? asciiDomainOf(message.recipient);
-    const tried = shaping.learn({ group: name, message, recipientDomain, judgement, open, others });
+    const tried = shaping.learn({ group: name, message, recipientDomain, judgement, sameFailure, open, others });
     if (!tried && judgement.kind === 'temporary') requeued(log, message, { ...judgement, dueAt: clock.now() });
     return tried;
   }

@@ -2,7 +2,7 @@
 // keeps it open for more mail, and accounts for its messages if it dies.
 import { type Clock, MINUTE_MS } from '../../base/clock.ts';
 import { unreachable } from '../../base/errors.ts';
-import { noPeer, type StageMark } from '../../base/outcome.ts';
+import { noPeer } from '../../base/outcome.ts';
 import type { Logger } from '../../observe/log.ts';
 import { requeued } from '../../observe/mail-log.ts';
 import type { ClaimedMessage } from '../../store/queue.ts';
@@ -56,6 +56,8 @@ export class SessionHost {
   #lingering: NodeJS.Timeout | null = null;
   #ending = false;
   #connected = false;
+  /** No host accepted a connection: what its batch has left fails with it. */
+  #failed = false;
   /** Some hosts have no known address, or none that ours can reach, so their answer is unknown. */
   #skipped = false;
   #feeding: Promise<void> = Promise.resolve();
@@ -105,7 +107,7 @@ export class SessionHost {
     // the wire.
     const untaken = link.untaken();
     const onTheWire = [...this.#inFlight.values()].find(({ id }) => !untaken.has(id));
-    if (onTheWire) this.#record(onTheWire, this.#kit.clock.now(), judgement);
+    if (onTheWire) this.#record({ message: onTheWire, startedAt: this.#kit.clock.now(), judgement });
     this.#onUntried([...this.#inFlight.values()].filter((message) => message !== onTheWire));
     await this.#givingBack;
   }
@@ -183,14 +185,16 @@ export class SessionHost {
     const message = this.#inFlight.get(messageId);
     if (!message) return;
     this.#inFlight.delete(messageId);
-    // No host accepted a connection: other mail of this group should not try again at once.
+    const sameFailure = this.#failed;
+    // Other mail of this group should not try again at once.
     if (result.kind === 'no_connection') {
+      this.#failed = true;
       this.#ending = true;
       this.#connected = false;
     }
     const some = result.kind === 'no_connection' && this.#skipped;
     const judgement = this.#kit.judge(some ? { ...result, asked: 'some' } : result, message);
-    this.#record(message, startedAt, judgement, stages);
+    this.#record({ message, startedAt, judgement, sameFailure, ...(stages && { stages }) });
   }
 
   #onWithdrawn({ messageIds }: Extract<CourierReport, { kind: 'withdrawn' }>): void {
@@ -210,10 +214,10 @@ export class SessionHost {
     this.#givingBack = Promise.all([this.#givingBack, this.#port.giveBack(messages, dueAt)]);
   }
 
-  #record(message: ClaimedMessage, startedAt: number, judgement: Judgement, stages?: readonly StageMark[]): void {
-    const finding = { message, startedAt, judgement, mxGroup: this.#group, ...(stages && { stages }) };
+  #record(result: Omit<AttemptResult, 'mxGroup'>): void {
+    const finding = { ...result, mxGroup: this.#group };
     if (this.#port.learn(finding)) void this.#kit.recorder.record(finding);
-    else this.#onUntried([message]);
+    else this.#onUntried([result.message]);
   }
 
   async #feed(coming?: Promise<ClaimedMessage[]>): Promise<void> {

@@ -49,6 +49,8 @@ export interface ShapingOutcome {
   message: Pick<ClaimedMessage, 'id' | 'tenantId' | 'fromDomain' | 'sourceAddress'>;
   recipientDomain: string;
   judgement: Judgement;
+  /** The connection's failure was learnt with another message. */
+  sameFailure?: boolean;
   /** Connections to the group that are open or being opened, this one included. */
   open: number;
   others: Omit<OtherConnections, 'open'>;
@@ -168,7 +170,7 @@ export class Shaping {
     const { sign, suspension, surplus } = readSigns({ ...about, judgement, others, delivering, earlier }, now);
     known.triedAt = now;
     if (sign?.kind === 'delivered') known.deliveredAt = now;
-    if (sign) this.#adapt(group, sign, open);
+    if (sign && !outcome.sameFailure) this.#adapt(group, sign, open);
     if (suspension) this.#suspend(suspension);
     if (sign?.kind === 'delivered') {
       const targets = () => SCOPES.map((scope) => suspensionTarget(scope, about));
