@@ -42,7 +42,7 @@ export interface Introduced {
 
 /**
  * Why TLS failed. missing: it is required but not offered. refused: STARTTLS was rejected. broken: the handshake failed
- * or stalled. unverified: the certificate is required to be valid but is not.
+ * or stalled, or the server left right after it. unverified: the certificate is required to be valid but is not.
  */
 export type TlsTrouble = 'missing' | 'refused' | 'broken' | 'unverified';
 
@@ -146,7 +146,13 @@ async function meetAgain(
   const leave = wire.loseOn(options.signal);
   try {
     const capabilities = await sayHello(wire, options);
-    if ('kind' in capabilities) return { ...capabilities, tls: security.tls };
+    if ('kind' in capabilities) {
+      // In TLS 1.3 our side of the handshake is done before the server has checked it (RFC 8446 section 4.4.2.4): where it
+      // wants a certificate of ours, it leaves now.
+      const isRefused = wire.loss?.byServer === true && capabilities.reply === null;
+      if (!isRefused || options.tls === 'required') return { ...capabilities, tls: security.tls };
+      return { ...failed('starttls', `after the TLS handshake: ${capabilities.why}`), tlsTrouble: 'broken' };
+    }
     return { kind: 'ready', wire, capabilities, ...security };
   } finally {
     leave();

@@ -7,6 +7,8 @@ import { type Reply, ReplyParser } from './reply.ts';
 /** The connection is lost, with the reason. */
 export interface Loss {
   lost: string;
+  /** The server closed it, or it broke; otherwise we have given it up. */
+  byServer: boolean;
 }
 
 // A server that sends unsolicited replies is disconnected before they fill memory.
@@ -28,7 +30,9 @@ export class Wire {
     socket.on('end', this.#ended);
     socket.on('close', this.#ended);
     // Never removed: a destroyed socket may still report an error.
-    socket.on('error', (error: NodeJS.ErrnoException) => this.lose(`connection error: ${error.code ?? error.message}`));
+    socket.on('error', (error: NodeJS.ErrnoException) =>
+      this.#lose({ lost: `connection error: ${error.code ?? error.message}`, byServer: true }),
+    );
     socket.resume();
   }
 
@@ -77,8 +81,12 @@ export class Wire {
 
   /** The first call determines the reason. */
   lose(why: string): void {
+    this.#lose({ lost: why, byServer: false });
+  }
+
+  #lose(loss: Loss): void {
     if (this.#loss) return;
-    this.#loss = { lost: why };
+    this.#loss = loss;
     this.#socket.destroy();
     this.#wake?.();
   }
@@ -93,7 +101,7 @@ export class Wire {
 
   /** Hands the socket over to TLS; this wire must not be used afterwards. */
   detach(): Socket {
-    this.#loss = { lost: 'handed over to TLS' };
+    this.#loss = { lost: 'handed over to TLS', byServer: false };
     this.#socket.off('data', this.#hear);
     this.#socket.off(OCTETS, this.#hear);
     this.#socket.off('end', this.#ended);
@@ -110,7 +118,7 @@ export class Wire {
     else if (this.#replies.length > 0) this.#wake?.();
   };
 
-  readonly #ended = (): void => this.lose('connection closed by the server');
+  readonly #ended = (): void => this.#lose({ lost: 'connection closed by the server', byServer: true });
 
   #news(timeoutMs: number, complaint: string): Promise<void> {
     return new Promise((resolve) => {

@@ -210,6 +210,52 @@ for (const { name, fails, failure, timeouts = {} } of broken) {
   });
 }
 
+/** In TLS 1.3 the server may refuse what ends our side of the handshake; we have said EHLO by then. */
+const leavesBehindIt: Record<string, PeerScript> = {
+  'hangs up at EHLO': async (c) => {
+    await c.expect('EHLO');
+    c.hangUp();
+  },
+  'hangs up': (c) => void c.socket.destroy(),
+};
+for (const [what, leave] of Object.entries(leavesBehindIt)) {
+  const script: PeerScript = async (c) => {
+    await c.welcome('STARTTLS');
+    await c.startTls();
+    await leave(c);
+  };
+
+  t.test(`a server that ${what} right after the handshake: clear text on a new connection`, async (t) => {
+    const { peer, result } = await open(t, [script, clear]);
+    if (result.kind !== 'open') return t.fail(result.peer.response);
+    t.match(result.session, { tls: null, tlsFailure: /^after the TLS handshake: connection /, tlsBroken: true });
+    t.equal(peer.connections, 2);
+    result.session.destroy();
+  });
+
+  t.test(`a server that ${what} right after the handshake: a lost connection where TLS is required`, async (t) => {
+    const { peer, result } = await open(t, [script, clear], { tls: 'required', secureContext: trusting });
+    const how = { stage: 'ehlo', response: /^connection /, tls: { verified: true } };
+    t.match(result, { kind: 'failed', tlsTrouble: null, peer: how });
+    t.equal(peer.connections, 1);
+  });
+}
+
+t.test('421 to EHLO under TLS is not about TLS', async (t) => {
+  const script: PeerScript = async (c) => {
+    await c.welcome('STARTTLS');
+    await c.startTls();
+    await c.answer('EHLO', '421 4.3.2 shutting down');
+  };
+  const { peer, result } = await open(t, [script, clear]);
+  t.match(result, {
+    kind: 'failed',
+    tlsFailure: null,
+    peer: { stage: 'ehlo', smtpCode: 421, tls: { verified: false } },
+  });
+  t.equal(peer.connections, 1);
+});
+
 t.test('421 to STARTTLS is about the whole service', async (t) => {
   const script: PeerScript = async (c) => {
     await c.welcome('STARTTLS');
