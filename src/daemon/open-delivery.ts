@@ -71,6 +71,7 @@ export function openDelivery(
     },
     limits: { ...shaping.limits, lingerMs: delivery.linger },
     providers: shaping.providers,
+    node: nodes?.ownName ?? null,
     shared: nodes && new SharedLimits({ store, clock, log, node: nodes.ownName, monotonicMs }),
     expiryPeriodMs: MINUTE_MS,
   });

@@ -87,6 +87,8 @@ export interface DeliveryKit {
   limits: SchedulerKit['limits'] & ShapingLimits;
   /** Large receivers and their limits. */
   providers: Providers;
+  /** The name of this daemon among several; missing or null: there is one. */
+  node?: string | null;
   /** Limits that hold over several daemons; missing or null: there is one. */
   shared?: SharedLimits | null;
   /** The longest cool-down after the first, second, … failure to connect; missing: the retry pauses of messages. */
@@ -139,7 +141,8 @@ export async function startDelivery(kit: DeliveryKit): Promise<Delivery> {
   const onLanes = (lanes: LaneNotice[]) => scheduler.notice(lanes);
   const { routes, abortFetches } = openRoutes(kit);
   const retryStepsMs = kit.coolDownStepsMs ?? policy.ladder.stepsMs;
-  const shaping = await Shaping.open({ store, clock, random, log, providers, limits, retryStepsMs, shared });
+  const { node = null } = kit;
+  const shaping = await Shaping.open({ store, clock, random, log, providers, limits, retryStepsMs, node, shared });
   const earliestAttempt = (finding: AttemptResult, dueAt: number) => earliestUnder(shaping, finding, dueAt);
   const results = new ResultWriter({ store, clock, log, journal, onLanes });
   const { onAttempt, onRecorded } = kit;

@@ -72,10 +72,10 @@ export interface TenantPace {
   slots: [minute: number, messages: number][];
 }
 
-/** What stops mail on every node. */
+/** What stops mail on every node, and on this one. */
 export interface SharedHolds {
   pauses: QueuePause[];
-  /** Not those of source addresses, each of which is one node's. */
+  /** Of source addresses only this node's. */
   suspensions: Suspension[];
 }
 
@@ -100,13 +100,16 @@ export interface DomainNote {
   at: number;
 }
 
+/** Whose source addresses it is about: a suspension of one is this node's. Null, or missing: there is no other node. */
+type OfNode = string | null;
+
 export interface ShapingStore {
   /** Deletes suspensions that have ended by `now` and states of groups that are old by then, and leaves them out. */
-  loadShaping(now: number): Promise<ShapingSnapshot>;
-  saveShaping(changes: ShapingChanges): Promise<void>;
+  loadShaping(now: number, node?: OfNode): Promise<ShapingSnapshot>;
+  saveShaping(changes: ShapingChanges, node?: OfNode): Promise<void>;
   /** What has not ended by `now`. */
-  readHolds(now: number): Promise<SharedHolds>;
-  /** Ends suspensions, and returns them. */
+  readHolds(now: number, node?: OfNode): Promise<SharedHolds>;
+  /** Ends suspensions, of all nodes, and returns them. */
   liftSuspensions(of: { mxGroup: string } | { tenantId: string } | { domain: string }): Promise<Suspension[]>;
 
   /** False when it is paused already, or is a message that is finished, unknown or being sent. */

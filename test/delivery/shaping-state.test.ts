@@ -24,7 +24,7 @@ async function setUp(t: Test) {
   t.teardown(() => store.close());
   const clock = { at: START, now: () => clock.at };
   const kit = { store, clock, random: () => 0, log: silentLogger, providers: new Providers([]), limits };
-  const open = () => Shaping.open({ ...kit, retryStepsMs: [MINUTE_MS] });
+  const open = (node: string | null = null) => Shaping.open({ ...kit, node, retryStepsMs: [MINUTE_MS] });
   return { store, clock, open };
 }
 
@@ -60,6 +60,30 @@ t.test(
     await shaping.stop();
   },
 );
+
+t.test("a block of one daemon's address is no other's, and whoever is asked to ends it", async (t) => {
+  const { store, clock, open } = await setUp(t);
+  const blocked = (shaping: Shaping) => shaping.sourceSuspension('mx.test', null) !== null;
+  const one = await open('mail-1');
+  said(one, 554, '5.7.1 Client host [192.0.2.1] blocked using zen.spamhaus.org');
+  await one.stop();
+  const [again, two] = [await open('mail-1'), await open('mail-2')];
+  t.strictSame([blocked(again), blocked(two)], [true, false], 'after a restart');
+  await again.readOthers();
+  await two.readOthers();
+  t.strictSame([blocked(again), blocked(two)], [true, false], 'when what others have changed is read');
+
+  said(two, 554, '5.7.1 Client host [192.0.2.2] blocked using zen.spamhaus.org');
+  await two.stop();
+  await two.readOthers();
+  two.released(await store.shaping.liftSuspensions({ mxGroup: 'mx.test' }), 'mx.test');
+  t.strictSame([blocked(again), blocked(two)], [true, false]);
+  await again.readOthers();
+  t.strictSame([blocked(again), blocked(two)], [false, false]);
+  clock.at += SECOND_MS;
+  await again.stop();
+  t.strictSame((await store.shaping.loadShaping(START, 'mail-1')).suspensions, []);
+});
 
 t.test('a limited group to which nobody writes any more is forgotten after a day, and its row with it', async (t) => {
   const { store, clock, open } = await setUp(t);

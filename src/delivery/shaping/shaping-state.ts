@@ -31,6 +31,8 @@ export interface ShapingKit {
   limits: ShapingLimits;
   /** The retry pauses of single messages: no group cools down for longer. */
   retryStepsMs: readonly number[];
+  /** The name of this daemon; missing or null: there is one. */
+  node?: string | null;
   /** Missing or null: there is one daemon. */
   shared?: SharedLimits | null;
 }
@@ -85,7 +87,7 @@ export class Shaping {
   #saver: NodeJS.Timeout | null = null;
 
   static async open(kit: ShapingKit): Promise<Shaping> {
-    return new Shaping(kit, new ShapingMemory(kit, await kit.store.shaping.loadShaping(kit.clock.now())));
+    return new Shaping(kit, new ShapingMemory(kit, await kit.store.shaping.loadShaping(kit.clock.now(), kit.node)));
   }
 
   private constructor(kit: ShapingKit, memory: ShapingMemory) {
@@ -140,9 +142,9 @@ export class Shaping {
 
   /** Another node may have changed what holds mail: pauses, suspensions, tenants. */
   async readOthers(): Promise<void> {
-    const { clock, store } = this.#kit;
+    const { clock, store, node } = this.#kit;
     const now = clock.now();
-    const { stopped, hasEnded } = this.#others.take(this.memory, await store.shaping.readHolds(now), now);
+    const { stopped, hasEnded } = this.#others.take(this.memory, await store.shaping.readHolds(now, node), now);
     for (const group of stopped) this.#listener?.onBlocked(group);
     this.memory.tenants.expire();
     const tenants = this.memory.tenants.stopped();
@@ -285,7 +287,7 @@ export class Shaping {
   /** A change that can't be stored still applies until the next restart. */
   #save(changes: ShapingChanges): void {
     const work = this.#kit.store.shaping
-      .saveShaping(changes)
+      .saveShaping(changes, this.#kit.node)
       .catch((error: unknown) =>
         this.#kit.log.error({ error }, `the shaping state could not be stored: ${describeError(error)}`),
       )

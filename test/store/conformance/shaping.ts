@@ -37,7 +37,8 @@ export const shapingCases = {
     t.strictSame(await shaping.readHolds(T0), { pauses: [], suspensions: [] });
     const ofDomain = suspension({ scope: 'domain', subject: 'shop.test', until: T0 + 2000 });
     const ofSource = suspension({ scope: 'source', subject: '192.0.2.1', until: T0 + 2000 });
-    await shaping.saveShaping({ suspensions: [suspension(), ofDomain, ofSource] });
+    await shaping.saveShaping({ suspensions: [suspension(), ofDomain] });
+    await shaping.saveShaping({ suspensions: [ofSource] }, 'mail-1');
     const pause: QueuePause = { kind: 'group', key: 'google', ...WORD };
     await shaping.pauseQueue(pause);
     const { domain } = await bench.sender('acme.test');
@@ -49,6 +50,37 @@ export const shapingCases = {
     await shaping.liftSuspensions({ domain: 'shop.test' });
     t.strictSame(await shaping.readHolds(T0), { pauses: [], suspensions: [suspension()] });
   },
+  'a suspension of a source address is of the node that saved it, and all of them are lifted at once': async (
+    t: Test,
+    bench: Bench,
+  ) => {
+    const { shaping } = bench.store;
+    const of = (subject: string, rule: string) => suspension({ scope: 'source', subject, rule });
+    await shaping.saveShaping({ suspensions: [of('', 'first')] }, 'mail-1');
+    await shaping.saveShaping({ suspensions: [of('', 'second'), of('192.0.2.1', 'second')] }, 'mail-2');
+    const loaded = async (node?: string) => (await shaping.loadShaping(T0, node)).suspensions;
+    const read = async (node?: string) => (await shaping.readHolds(T0, node)).suspensions;
+    t.strictSame(await loaded('mail-1'), [of('', 'first')]);
+    t.strictSame(await loaded('mail-2'), [of('', 'second'), of('192.0.2.1', 'second')]);
+    t.strictSame(await loaded('mail-3'), []);
+    t.strictSame(await loaded(), []);
+    t.strictSame(await read('mail-1'), [of('', 'first')]);
+    t.strictSame(await read('mail-2'), [of('', 'second'), of('192.0.2.1', 'second')]);
+    await shaping.saveShaping({ suspensions: [of('', 'third')] }, 'mail-1');
+    t.strictSame(await loaded('mail-1'), [of('', 'third')], 'in place of the one before');
+
+    await shaping.saveShaping({ suspensions: [of('192.0.2.9', 'alone')] });
+    t.strictSame(await loaded(), [of('192.0.2.9', 'alone')]);
+    t.strictSame(
+      await loaded('mail-1'),
+      [of('', 'third'), of('192.0.2.9', 'alone')],
+      'stored while there was one daemon',
+    );
+    t.strictSame(await read('mail-1'), [of('', 'third')]);
+    t.equal((await shaping.liftSuspensions({ mxGroup: 'google' })).length, 4);
+    t.strictSame([await loaded(), await loaded('mail-1'), await read('mail-2')], [[], [], []]);
+  },
+
   'what was saved is there at the next start': async (t: Test, bench: Bench) => {
     const empty = { pauses: [], suspensions: [], groups: [], paces: [] };
     t.strictSame(await bench.store.shaping.loadShaping(T0), empty);

@@ -35,9 +35,9 @@ type ShapingVerbs = Work<
 
 export function shapingVerbs(db: Transaction): ShapingVerbs {
   return {
-    loadShaping: (now) => loadShaping(db, now),
-    saveShaping: (changes) => saveShaping(db, changes),
-    readHolds: (now) => readHolds(db, now),
+    loadShaping: (now, node = null) => loadShaping(db, now, node),
+    saveShaping: (changes, node = null) => saveShaping(db, changes, node),
+    readHolds: (now, node = null) => readHolds(db, now, node),
     liftSuspensions: (of) => liftSuspensions(db, of),
     addOperatorNote: (note) => addOperatorNote(db, note),
     listOperatorNotes: (filter) => listOperatorNotes(db, filter),
@@ -45,7 +45,7 @@ export function shapingVerbs(db: Transaction): ShapingVerbs {
   };
 }
 
-function* loadShaping(db: Transaction, now: number): Steps<ShapingSnapshot> {
+function* loadShaping(db: Transaction, now: number, node: string | null): Steps<ShapingSnapshot> {
   yield* db.sql('DELETE FROM suspensions WHERE until <= +?').run(now);
   yield* db.sql('DELETE FROM group_states WHERE changed_at <= +?').run(now - GROUP_MEMORY_MS);
   yield* forgetFinished(db);
@@ -57,7 +57,8 @@ function* loadShaping(db: Transaction, now: number): Steps<ShapingSnapshot> {
   const paces = (yield* db.sql('SELECT tenant_id, slots FROM tenant_paces').all()) as Row[];
   return {
     pauses: pauses.map(pauseFromRow),
-    suspensions: suspensions.map(suspensionFromRow),
+    // Without a node: stored while there was one daemon, or by a version before this.
+    suspensions: suspensions.filter((row) => isOf(node, row) || isOf(null, row)).map(suspensionFromRow),
     groups: groups.map((row) => ({
       mxGroup: row.mx_group as string,
       concurrency: JSON.parse(row.state as string) as GroupConcurrency,
@@ -70,14 +71,12 @@ function* loadShaping(db: Transaction, now: number): Steps<ShapingSnapshot> {
   };
 }
 
-function* readHolds(db: Transaction, now: number): Steps<SharedHolds> {
+function* readHolds(db: Transaction, now: number, node: string | null): Steps<SharedHolds> {
   const pauses = db.sql(`SELECT * FROM queue_pauses WHERE kind <> 'message' ORDER BY kind, target`);
-  const suspensions = db.sql(
-    `SELECT * FROM suspensions WHERE scope <> 'source' AND until > +? ORDER BY mx_group, scope, tenant_id, subject`,
-  );
+  const suspensions = db.sql('SELECT * FROM suspensions WHERE until > +? ORDER BY mx_group, scope, tenant_id, subject');
   return {
     pauses: ((yield* pauses.all()) as Row[]).map(pauseFromRow),
-    suspensions: ((yield* suspensions.all(now)) as Row[]).map(suspensionFromRow),
+    suspensions: ((yield* suspensions.all(now)) as Row[]).filter((row) => isOf(node, row)).map(suspensionFromRow),
   };
 }
 
@@ -91,8 +90,12 @@ function* forgetFinished(db: Transaction): Steps<void> {
   for (const { target } of paused) if ((yield* waits.get(toId(target))) === undefined) yield* forget.run(target);
 }
 
-function* saveShaping(db: Transaction, { suspensions, groups, paces }: ShapingChanges): Steps<void> {
-  for (const suspension of suspensions ?? []) yield* saveSuspension(db, suspension);
+function* saveShaping(
+  db: Transaction,
+  { suspensions, groups, paces }: ShapingChanges,
+  node: string | null,
+): Steps<void> {
+  for (const suspension of suspensions ?? []) yield* saveSuspension(db, suspension, node);
   for (const { mxGroup, concurrency, at } of groups ?? []) {
     if (concurrency === null) {
       yield* db.sql('DELETE FROM group_states WHERE mx_group = +? AND changed_at <= +?').run(mxGroup, at);
@@ -112,8 +115,9 @@ function* saveShaping(db: Transaction, { suspensions, groups, paces }: ShapingCh
   }
 }
 
-function* saveSuspension(db: Transaction, suspension: Suspension): Steps<void> {
-  const { mxGroup, scope, tenantId, subject, rule, reply, since, until } = suspension;
+function* saveSuspension(db: Transaction, suspension: Suspension, node: string | null): Steps<void> {
+  const { mxGroup, scope, tenantId, rule, reply, since, until } = suspension;
+  const subject = scope === 'source' && node !== null ? `${suspension.subject} ${node}` : suspension.subject;
   const save = `INSERT INTO suspensions (mx_group, scope, tenant_id, subject, rule, reply, since, until)
     VALUES (+?, +?, +?, +?, +?, +?, +?, +?) ON CONFLICT (mx_group, scope, tenant_id, subject)
     DO UPDATE SET rule = excluded.rule, reply = excluded.reply, since = excluded.since, until = excluded.until`;
@@ -171,13 +175,18 @@ function* isKnownGroup(db: Transaction, mxGroup: string): Steps<boolean> {
   return ((yield* known.get({ name: mxGroup })) as { known: number }).known === 1;
 }
 
+/** The subject of a source is its address and, behind a space, the node that it is of. */
+function isOf(node: string | null, { scope, subject }: Row): boolean {
+  return scope !== 'source' || ((subject as string).split(' ')[1] ?? null) === node;
+}
+
 function suspensionFromRow(row: Row): Suspension {
   const tenant = row.tenant_id as Uint8Array;
   return {
     mxGroup: row.mx_group as string,
     scope: row.scope as Suspension['scope'],
     tenantId: tenant.length === 0 ? null : fromId(tenant),
-    subject: row.subject as string,
+    subject: row.scope === 'source' ? (row.subject as string).split(' ')[0]! : (row.subject as string),
     rule: row.rule as string,
     reply: row.reply as string,
     since: row.since as number,
