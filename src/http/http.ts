@@ -81,7 +81,7 @@ export interface HttpOptions {
 }
 
 export interface HttpLimits {
-  /** A body without a byte for so long is broken. Below the 10 s after which uWebSockets closes. */
+  /** A body without a byte for so long is broken. */
   bodyIdleMs: number;
   /** In each such period a body must bring `BODY_PACE_BYTES` or end: slow bodies would hold memory. */
   bodyPaceMs: number;
@@ -101,7 +101,7 @@ export const DEFAULT_LIMITS: HttpLimits = {
   tlsCheckMs: 30_000,
 };
 
-/** 2 KiB a second over 30 s: less than any connection in use today. uWebSockets itself requires more. */
+/** 2 KiB a second over 30 s: less than any connection in use today. */
 export const BODY_PACE_BYTES = 64 * 1024;
 
 /** 16 KiB for the header fields, and one for the request line. */

@@ -8,6 +8,8 @@ export interface BodySource {
   flow(): void;
   /** Stops calls of `push` soon. */
   pause(): void;
+  /** Begins the engine's own limit on waiting anew, where it has one. */
+  keepOpen?(): void;
 }
 
 export interface BodyReading {
@@ -169,6 +171,7 @@ export class RequestBody {
         receivedBytes: () => this.#receivedBytes,
         idleMs,
         paceMs,
+        keepOpen: () => this.#source.keepOpen?.(),
         onStalled: () => settle('stalled'),
       });
       this.#waiter = { limitBytes, settle };

@@ -10,15 +10,21 @@ export interface Incoming {
   idleMs: number;
   /** In each such period it must bring `BODY_PACE_BYTES`. */
   paceMs?: number | undefined;
+  /** Called every few seconds: the limits here are the ones that count. */
+  keepOpen(): void;
   /** Called once; it is not watched any more. */
   onStalled(): void;
 }
+
+/** uWebSockets closes after 8 s, at the least. By the clock, which goes on while this process has no time to look. */
+const KEEP_OPEN_EVERY_MS = 2_000;
 
 class Watch {
   readonly #incoming: Incoming;
   /** Before the first look not even one whole period has passed. */
   #idleLooks = -1;
   #paceLooks = -1;
+  #keptOpenAt = performance.now();
   #seenBytes: number;
   #countedBytes: number;
 
@@ -40,6 +46,12 @@ class Watch {
     this.#countedBytes = bytes;
     this.#paceLooks = 0;
     return isSlow;
+  }
+
+  keepOpen(now: number): void {
+    if (now - this.#keptOpenAt < KEEP_OPEN_EVERY_MS) return;
+    this.#keptOpenAt = now;
+    this.#incoming.keepOpen();
   }
 
   stall(): void {
@@ -74,7 +86,9 @@ export class StallWatch {
       clearInterval(this.#timer!);
       this.#timer = null;
     }
+    const now = performance.now();
     for (const watch of this.#watched) {
+      watch.keepOpen(now);
       if (!watch.look(this.#everyMs)) continue;
       this.#watched.delete(watch);
       watch.stall();

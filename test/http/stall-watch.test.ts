@@ -26,6 +26,7 @@ function looksUntilStalled(
       },
       idleMs,
       paceMs,
+      keepOpen() {},
       onStalled: () => resolve(looks),
     });
   });
@@ -64,6 +65,7 @@ t.test('each is watched for itself, and what has ended is not', async (t) => {
   const watched = stalls.begin({
     receivedBytes: () => 0,
     idleMs: IDLE_MS,
+    keepOpen() {},
     onStalled: () => t.fail('it had ended'),
   });
   const longer = looksUntilStalled({ brings: () => 0, idleMs: 3 * IDLE_MS }, stalls);

@@ -30,7 +30,11 @@ export class UwsExchange {
   }
 
   receive(declaredBytes: number | null, stalls: StallWatch): RequestBody {
-    const source = { flow: () => this.#pause(false), pause: () => this.#pause(true) };
+    const source = {
+      flow: () => this.#pause(false),
+      pause: () => this.#pause(true),
+      keepOpen: () => this.#keepOpen(),
+    };
     const body = new RequestBody(declaredBytes, source, stalls);
     this.#body = body;
     if (declaredBytes !== 0) {
@@ -133,6 +137,16 @@ export class UwsExchange {
     this.#paused = paused;
     if (paused) this.#raw.pause();
     else this.#raw.resume();
+  }
+
+  /**
+   * uWebSockets closes a connection, without any answer, 8 to 12 s after a body has begun, unless it brings 16 KiB a second.
+   * That time begins anew when reading does.
+   */
+  #keepOpen(): void {
+    if (this.#over || this.#readingStopped || this.#paused) return;
+    this.#raw.pause();
+    this.#raw.resume();
   }
 
   #end(): void {
