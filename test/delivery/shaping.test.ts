@@ -1,7 +1,13 @@
 // The one decision: every reason against, the earliest time at which all of them may be over.
+import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { healthy } from '../../src/delivery/shaping/adaptive-limit.ts';
-import { decideShaping, type GroupFacts, type ShapingFacts } from '../../src/delivery/shaping/shaping.ts';
+import {
+  decideShaping,
+  type GroupFacts,
+  SHAPING_CODES,
+  type ShapingFacts,
+} from '../../src/delivery/shaping/shaping.ts';
 import type { QueuePause, Suspension } from '../../src/store/shaping.ts';
 
 const NOW = Date.UTC(2026, 0, 1);
@@ -50,6 +56,16 @@ function suspension(scope: Suspension['scope'], minutes: number, subject = ''): 
 }
 
 const codes = (change: Partial<ShapingFacts>) => decideShaping(facts(change), NOW).reasons.map(({ code }) => code);
+
+t.test('each code is in the table for operators', async (t) => {
+  const page = readFileSync(new URL('../../docs/operate.md', import.meta.url), 'utf8');
+  const [, table = ''] = /^\| code \| why \| ends \|\n((?:\|.*\n)+)/m.exec(page) ?? [];
+  const listed = table
+    .split('\n')
+    .flatMap((row) => [...(row.split('|')[1] ?? '').matchAll(/`(\w+)`/g)].map(([, code]) => code));
+  // queue show adds the first one where nothing is in the way.
+  t.same(listed.toSorted(), ['in_turn', ...SHAPING_CODES].sort());
+});
 
 t.test('nothing is in the way', async (t) => {
   t.same(decideShaping(facts(), NOW), { decision: 'go', reasons: [], until: null });

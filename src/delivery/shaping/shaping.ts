@@ -8,26 +8,29 @@ import type { GroupConcurrency, QueuePause, Suspension } from '../../store/shapi
 import type { TenantStatus } from '../../store/tenants.ts';
 import { permittedConnections } from './adaptive-limit.ts';
 
-export type ShapingCode =
-  | 'not_running'
-  | 'not_due'
-  | 'scheduled'
-  | 'parked'
-  | 'held_after_restore'
-  | 'message_paused'
-  | 'tenant_not_active'
-  | 'tenant_paused'
-  | 'tenant_paced'
-  | 'domain_paused'
-  | 'domain_suspended'
-  | 'sender_domain_suspended'
-  | 'group_paused'
-  | 'group_suspended'
-  | 'source_address_suspended'
-  | 'cool_down'
-  | 'messages_per_minute'
-  | 'connections_full'
-  | 'all_connections_full';
+export const SHAPING_CODES = [
+  'not_running',
+  'not_due',
+  'scheduled',
+  'parked',
+  'held_after_restore',
+  'message_paused',
+  'tenant_not_active',
+  'tenant_paused',
+  'tenant_paced',
+  'domain_paused',
+  'domain_suspended',
+  'sender_domain_suspended',
+  'group_paused',
+  'group_suspended',
+  'source_address_suspended',
+  'cool_down',
+  'messages_per_minute',
+  'connections_full',
+  'all_connections_full',
+] as const;
+
+export type ShapingCode = (typeof SHAPING_CODES)[number];
 
 /** What a reason affects: one message, its lane, or all mail to its MX group. */
 export type Reach = 'message' | 'lane' | 'group';
