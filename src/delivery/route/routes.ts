@@ -10,8 +10,7 @@ import type { Resolver } from '../../protocol/dns/lookup/resolver.ts';
 import { findMailRoute, type MailHost, type MailRoute } from '../../protocol/dns/mail-route.ts';
 import type { Providers } from '../shaping/provider-limits.ts';
 
-/** Of a group, in characters. */
-const LONGEST_NAME = 600;
+export const MAX_GROUP_NAME_CHARS = 600;
 const SHOWN_OF_LONG = 500;
 const HASH_CHARS = 16;
 
@@ -109,6 +108,7 @@ function groupName(names: readonly string[], hosts: MailHost[], providers: Provi
 
 /** The owner of a domain may name many long hosts, and the group's name is part of keys in the database. */
 function shortened(name: string): string {
-  if (name.length <= LONGEST_NAME) return name;
-  return `${name.slice(0, SHOWN_OF_LONG)}…${hash('sha256', name).slice(0, HASH_CHARS)}`;
+  if (name.length <= MAX_GROUP_NAME_CHARS) return name;
+  // In ASCII, as an option's value must be; no host name has two dots in a row.
+  return `${name.slice(0, SHOWN_OF_LONG)}...${hash('sha256', name).slice(0, HASH_CHARS)}`;
 }

@@ -1,6 +1,7 @@
 // What operators act on in the queue: one message, or all mail of a tenant, an MX group or a recipient domain;
 // how it is named, where it is shown, and the forms that act on it.
 import { isUuid } from '../../base/ids.ts';
+import { MAX_GROUP_NAME_CHARS } from '../../delivery/route/routes.ts';
 import { type Html, html } from '../../http/html.ts';
 import { type OperatorAction, type QueueTarget, TARGET_KINDS } from '../../store/shaping.ts';
 import { confirmed, field } from '../elements.ts';
@@ -26,7 +27,7 @@ export function readTarget(kind: string | null, key: string | null): QueueTarget
   const known = TARGET_KINDS.find((each) => each === kind);
   // A pause of a name that is written otherwise would hold nothing.
   const name = (key ?? '').trim().toLowerCase();
-  if (known === undefined || name === '' || name.length > 255) return null;
+  if (known === undefined || name === '' || name.length > MAX_GROUP_NAME_CHARS) return null;
   const isId = known === 'tenant' || known === 'message';
   return isId && !isUuid(name) ? null : { kind: known, key: name };
 }

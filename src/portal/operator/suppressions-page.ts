@@ -1,5 +1,6 @@
 // The platform's list of mailboxes that do not exist, and what to do when a receiver was wrong about many:
 // which receivers are doubted (the spike rule), trusting one again, taking back what one has said.
+import { MAX_GROUP_NAME_CHARS } from '../../delivery/route/routes.ts';
 import { type Html, html } from '../../http/html.ts';
 import { parseAddress, suppressionKey, suppressionPrefix } from '../../protocol/mail/addresses/address.ts';
 import { type DoubtedReceiver, NO_ROUTE, type PlatformSuppression } from '../../store/suppressions.ts';
@@ -124,7 +125,7 @@ function sinceField(id: string, value: string): Html {
 function undoForm({ group, since, problem }: UndoForm, formField: Html): Html {
   return html`<form method="post" action="${PATH}/undo" class="card">${formField}${problemBox(problem)}
 <p>Removes all hard bounces reported by an MX group (the mail servers of one receiver) since a given time, from the platform’s list and from tenants’ lists.</p>
-${field({ name: 'group', label: 'MX group', hint: 'As shown in the list above.', value: group, required: true, maxLength: 255 })}${sinceField('field-since', since)}<button class="danger">Undo hard bounces</button></form>`;
+${field({ name: 'group', label: 'MX group', hint: 'As shown in the list above.', value: group, required: true, maxLength: MAX_GROUP_NAME_CHARS })}${sinceField('field-since', since)}<button class="danger">Undo hard bounces</button></form>`;
 }
 
 function entriesTable(entries: readonly PlatformSuppression[], formField: Html): Html {
