@@ -10,7 +10,21 @@ const dark = matchMedia('(prefers-color-scheme: dark)');
 const follow = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
 dark.addEventListener('change', follow);
 follow();
+// Swagger UI sends the example of a parameter unless it is deleted: an optional one is only to read.
+const onlyToRead = (parameter) => {
+  if (parameter.required || parameter.example === undefined) return;
+  parameter.description += '\\n\\nExample: \`' + parameter.example + '\`';
+  delete parameter.example;
+};
+const examplesToRead = (description) => {
+  const calls = Object.values(description.paths).flatMap((path) => Object.values(path));
+  const listed = calls.flatMap((call) => call.parameters ?? []);
+  [...listed, ...Object.values(description.components.parameters)].forEach(onlyToRead);
+  return description;
+};
+const updateSpec = (original) => (text) => original(text && JSON.stringify(examplesToRead(JSON.parse(text))));
 SwaggerUIBundle({
+  plugins: [{ statePlugins: { spec: { wrapActions: { updateSpec } } } }],
   url: '/openapi.json',
   dom_id: '#reader',
   deepLinking: true,

@@ -17,6 +17,7 @@ t.test('pages under /docs', { skip: noBrowser }, async (t) => {
   const { page } = await window();
   for (const path of ['/docs/guide', '/docs/clients/go']) await t.test(path, (t) => checkPage(t, page, path));
   await t.test('/docs', (t) => checkReader(t, page));
+  await t.test('what a call that is tried out sends unasked', (t) => tryOut(t, page));
   await t.test('the way between them', (t) => walk(t, page));
   // The browser logs a 404 as an error, which fails the test in a window of `window`.
   const elsewhere = await browser.newContext({ baseURL: origin, reducedMotion: 'reduce' });
@@ -43,6 +44,25 @@ async function checkReader(t: Test, page: Page): Promise<void> {
     const background = String(await page.evaluate('getComputedStyle(document.body).backgroundColor'));
     const brightest = Math.max(...(background.match(/\d+/g) ?? []).map(Number));
     t.equal(brightest < 64, colorScheme === 'dark', `${colorScheme}: ${background}`);
+  }
+}
+
+/** Values of optional parameters would be sent: a key that was used before, filters that find nothing. */
+async function tryOut(t: Test, page: Page): Promise<void> {
+  const examples = { sendEmail: 'order-4711-shipped', listEmails: 'mail.acme.example', listEvents: 'c9-5e2d7f4a9c10' };
+  await page.goto('/docs');
+  for (const [id, example] of Object.entries(examples)) {
+    const operation = page.locator(`.opblock[id$="-${id}"]`);
+    await operation.locator('.opblock-summary-control').click();
+    await operation.getByRole('button', { name: 'Try it out' }).click();
+    const fields = operation.locator('.parameters input[type=text]:not([value=""])');
+    const filled = await fields.evaluateAll((inputs) => inputs.map((input) => input.getAttribute('placeholder')));
+    t.same(
+      filled.filter((name) => name !== 'limit'),
+      [],
+      `${id}: what is filled in`,
+    );
+    t.match(await operation.locator('.parameters').allInnerTexts(), [new RegExp(example)], `${id}: to read`);
   }
 }
 
