@@ -15,6 +15,7 @@ import type {
   RefusedSubmission,
   RejectedRecipient,
 } from '../store/submissions.ts';
+import { findOnPlatformOnly, onPlatformList, type PlatformListStore } from '../suppression/platform-list.ts';
 import type { RenderedTemplate, Templates } from '../templates/templates.ts';
 import type { BeginAtOnce } from './begin-at-once.ts';
 import { readSendRequest, type SendBody, type SendRequest } from './send-request.ts';
@@ -32,7 +33,7 @@ export interface PrepareOptions {
 }
 
 export interface SubmissionOptions extends PrepareOptions {
-  store: PrepareOptions['store'] & Pick<Store, 'submissions'>;
+  store: PrepareOptions['store'] & Pick<Store, 'submissions'> & PlatformListStore;
   log: Logger;
   /** Why intake is closed; null: it is open. Replays are answered in either case. */
   refuseNew?(): Refusal | null;
@@ -167,13 +168,41 @@ export function noteResult(
   onStored?.({ submission, messageIds: result.receipt.messageIds, traceParent: traceParent?.() });
 }
 
+/** As `refusalOf`, with what the lists have against each recipient. */
+export async function explainedRefusal(
+  options: Pick<SubmissionOptions, 'store' | 'clock'>,
+  { submission, fromDomain }: Prepared,
+  refused: RefusedSubmission,
+): Promise<Refusal> {
+  if (refused.kind !== 'all_suppressed') return refusalOf(refused.kind, fromDomain);
+  const { tenantId, recipients } = submission;
+  const look = { tenantId, now: options.clock.now() };
+  const addresses = new Set(recipients.map(({ suppressionKey }) => suppressionKey));
+  const ofPlatform = [];
+  for (const address of addresses) {
+    const entry = await findOnPlatformOnly(options.store, { ...look, address });
+    if (entry) ofPlatform.push(entry);
+  }
+  const reasons = new Set(refused.rejected.map(({ reason }) => reason));
+  const sentences = [`to: every recipient is suppressed (${[...reasons].join(', ')}), so nothing was queued.`];
+  if (ofPlatform.length < addresses.size)
+    sentences.push('Remove the entries from your suppression list if they are wrong.');
+  const [first] = ofPlatform;
+  if (first) {
+    const others = ofPlatform.length > 1 ? ` and ${ofPlatform.length - 1} more are` : ' is';
+    const expiresAt = Math.max(...ofPlatform.map((entry) => entry.expiresAt));
+    sentences.push(`${first.address}${others} ${onPlatformList({ expiresAt })}`);
+  }
+  return refuse('all_recipients_suppressed', sentences.join(' '));
+}
+
 /** What the store refuses, as the caller reads it. */
 export function refusalOf(kind: RefusedSubmission['kind'], fromDomain: string): Refusal {
   switch (kind) {
     case 'all_suppressed':
       return refuse(
         'all_recipients_suppressed',
-        'to: every recipient is on a suppression list, so nothing was queued. Remove the entries if they are wrong.',
+        'to: every recipient is on your suppression list or on the service-wide one, so nothing was queued. Remove your entries if they are wrong.',
       );
     case 'domain_not_verified':
       return refuse(

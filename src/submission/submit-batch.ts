@@ -5,6 +5,7 @@ import type { BatchEntry, BatchItem } from '../store/submissions.ts';
 import {
   announce,
   type CountRendered,
+  explainedRefusal,
   noteResult,
   type Prepared,
   prepareSubmission,
@@ -69,8 +70,8 @@ export function createBatches(options: SubmissionOptions): Batches {
             'Idempotency-Key: this key was used for a single call; choose another one.',
           );
         case 'refused': {
-          const { fromDomain } = prepared[result.index] as Prepared;
-          return atIndex(refusalOf(result.why.kind, fromDomain), result.index);
+          const refused = prepared[result.index] as Prepared;
+          return atIndex(await explainedRefusal(options, refused, result.why), result.index);
         }
         case 'accepted': {
           for (const [index, one] of prepared.entries()) {

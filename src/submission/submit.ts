@@ -9,9 +9,10 @@ import { type KeyedCall, type Once, OncePerKey } from './once-per-key.ts';
 import {
   announce,
   type CountRendered,
+  explainedRefusal,
   noteResult,
+  type Prepared,
   prepareSubmission,
-  refusalOf,
   type SubmissionOptions,
   type SubmitCall,
   type TraceParent,
@@ -89,7 +90,7 @@ export function createSubmission(options: SubmissionOptions): Submission {
       if (isRefusal(kept)) return kept;
       const keyHeader = mail.header.control.idempotencyKey?.header;
       return unlessRepeated(once, { tenantId, idempotencyKey, bytes: LOOK_FIRST }, async () =>
-        answerFor(await acceptKept(options, kept), kept.fromDomain, keyHeader),
+        answerFor(options, kept, await acceptKept(options, kept), keyHeader),
       );
     },
     async refuseEarly({ tenantId }, key) {
@@ -153,14 +154,15 @@ async function accept(
     noteResult(options, submission, { result: stored, fromDomain, traceParent }),
   );
   if (result.kind === 'accepted' && !result.begun) announce(options, submission, result.lanes);
-  return answerFor(result, fromDomain);
+  return answerFor(options, prepared, result);
 }
 
-function answerFor(
+async function answerFor(
+  options: SubmissionOptions,
+  prepared: Prepared,
   result: AcceptResult,
-  fromDomain: string,
   keyHeader = 'Idempotency-Key',
-): SubmissionAnswer | Refusal {
+): Promise<SubmissionAnswer | Refusal> {
   switch (result.kind) {
     case 'accepted':
       return { receipt: result.receipt, replayed: false };
@@ -169,6 +171,6 @@ function answerFor(
     case 'key_taken':
       return refuse('validation_failed', `${keyHeader}: this key was used for a batch; choose another one.`);
     default:
-      return refusalOf(result.kind, fromDomain);
+      return explainedRefusal(options, prepared, result);
   }
 }

@@ -54,7 +54,7 @@ t.test('one fault refuses all, as a single call would, with its index', async (t
   const entry = { address: 'gone@example.com', reason: 'manual', messageId: null, createdAt: 0 } as const;
   await api.store.suppressions.addSuppression(tenant.id, entry);
   const suppressed = await post({ emails: [mail(), mail({ to: 'gone@example.com' })] });
-  t.match(suppressed, { status: 422, body: { error: 'all_recipients_suppressed', index: 1 } });
+  t.match(suppressed, { status: 422, body: { error: 'all_recipients_suppressed', message: /\(manual\)/, index: 1 } });
   t.equal(await waiting(), before, 'nothing was queued');
 });
 
@@ -65,7 +65,7 @@ t.test('what is good is accepted where faults are skipped', async (t) => {
   t.match(body.results, [
     { error: 'validation_failed', message: /^to: / },
     { message_ids: [String], replayed: false },
-    { error: 'all_recipients_suppressed' },
+    { error: 'all_recipients_suppressed', message: /^to: every recipient is on your suppression list or / },
     { error: 'domain_not_verified' },
   ]);
 });

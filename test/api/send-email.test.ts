@@ -224,6 +224,16 @@ t.test('suppressed recipients are rejected, the rest is queued', async (t) => {
   t.same(await recipientsOf(body.message_ids), ['ok@example.com']);
   const all = await send({ to: ['stop@example.com', 'gone@example.com'] });
   t.match(all, { status: 422, body: { error: 'all_recipients_suppressed' } });
+  const [ownWords, platformWords] = [
+    'Remove the entries from your suppression list if they are wrong.',
+    `gone@example.com is on the service-wide list of nonexistent mailboxes until ${new Date(rule.expiresAt).toISOString().slice(0, 10)}. If that is wrong, contact the operator.`,
+  ];
+  const because = (reasons: string) => `to: every recipient is suppressed (${reasons}), so nothing was queued.`;
+  t.equal(all.body.message, `${because('complaint, hard_bounce')} ${ownWords} ${platformWords}`);
+  const own = await send({ to: 'stop@example.com' });
+  t.equal(own.body.message, `${because('complaint')} ${ownWords}`);
+  const ofPlatform = await send({ to: 'gone@example.com' });
+  t.equal(ofPlatform.body.message, `${because('hard_bounce')} ${platformWords}`, 'there is nothing to remove');
   const other = await api.addTenant();
   await api.addVerifiedDomain(other.id, 'other.test');
   const theirs = await api.call('POST', '/emails', {

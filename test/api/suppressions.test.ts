@@ -130,6 +130,23 @@ t.test('an entry that is removed while it is added again', async (t) => {
   t.match(await add(key, { address: 'jo@example.org' }), { status: 201, body: { reason: 'manual' } });
 });
 
+t.test('an address of the service-wide list can not be removed, and the refusal says what to do', async (t) => {
+  const { key } = await api.addTenant();
+  const listed = {
+    mxGroup: 'mx.example.org',
+    rule: 'test',
+    messageId: null,
+    createdAt: 0,
+    expiresAt: Date.now() + 60_000,
+  };
+  await api.store.suppressions.addPlatformSuppression({ address: 'gone@example.org', ...listed });
+  const refused = await remove(key, 'Gone@example.org');
+  t.match(refused, { status: 404, body: { error: 'suppression_not_found' } });
+  const words = /^gone@example.org is not on your suppression list. It is on the service-wide list .* operator.$/;
+  t.match(refused.body.message, words);
+  t.match((await remove(key, 'jo@example.org')).body.message, /^jo@example.org is not on your suppression list.$/);
+});
+
 t.test("another tenant's entry is not there", async (t) => {
   const [owner, stranger] = [await api.addTenant(), await api.addTenant()];
   await add(owner.key, { address: 'jo@example.org' });

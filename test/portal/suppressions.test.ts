@@ -79,10 +79,12 @@ t.test('suppressions', async (t) => {
     const after = await remove(page, 'gone@receiver.test');
     t.match(
       after.text,
-      /gone@receiver.test is no longer on the list. Mail to it is still not accepted: the service’s own list/,
+      /gone@receiver.test is no longer on the list. Mail to it is still not accepted: it is on the service-wide list/,
     );
     t.same(await listOf({ search: 'gone' }), []);
     t.match((await remove(page, 'gone@receiver.test')).text, /is not on the list/);
+    const searched = await visitor.get('/portal/messages?search=gone%40receiver.test');
+    t.match(searched.text, /Mail to gone@receiver.test is not accepted: it is on the service-wide list .* operator/);
   });
 
   await t.test('a file is imported: reasons of its own, entries that are there keep theirs', async (t) => {

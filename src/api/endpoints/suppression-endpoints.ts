@@ -10,6 +10,7 @@ import {
   type Suppression,
   type SuppressionReason,
 } from '../../store/suppressions.ts';
+import { onPlatformList } from '../../suppression/platform-list.ts';
 import { ok } from '../answer.ts';
 import { loadBodyShape } from '../body-shape.ts';
 import type { Endpoint } from '../endpoint.ts';
@@ -85,8 +86,11 @@ export function suppressionEndpoints(parts: SuppressionParts): Endpoint[] {
       async answer({ tenant, params, audit }) {
         const address = readAddress(params.address!);
         if (isRefusal(address)) return address;
-        const { removed } = await suppressions.removeSuppression(tenant.id, address, clock.now());
-        if (!removed) return refuse('suppression_not_found', `${address} is not on your suppression list.`);
+        const { removed, platform } = await suppressions.removeSuppression(tenant.id, address, clock.now());
+        if (!removed) {
+          const elsewhere = platform ? ` It is ${onPlatformList(platform)}` : '';
+          return refuse('suppression_not_found', `${address} is not on your suppression list.${elsewhere}`);
+        }
         await audit('suppression.removed', { address });
         return { status: 204 };
       },

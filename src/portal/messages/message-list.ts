@@ -4,6 +4,7 @@ import { MESSAGE_STATES } from '../../store/queue.ts';
 import type { FoundMessage, MessagePage } from '../../store/reads.ts';
 import type { Labels } from '../../store/submissions.ts';
 import type { Suppression } from '../../store/suppressions.ts';
+import { findPlatformEntry, onPlatformList } from '../../suppression/platform-list.ts';
 import { emptyState, field, heading, pager, problemBox, select, table, time } from '../elements.ts';
 import { type PageResult, type VisitOf, view } from '../page.ts';
 import { saidBriefly } from '../tenants-words.ts';
@@ -32,8 +33,9 @@ export async function showMessages(services: MessageServices, visit: VisitOf<'vi
   const search = { ...filter.search, limit: PER_PAGE, budgetMs: SEARCH_BUDGET_MS };
   const outcome = await services.reads.searchMessages(tenantId, search);
   if (outcome.kind === 'refused') return shown(html`<p class="notice warn">${outcome.reason}</p>`, 503);
-  const suppression = await suppressionOf(services, tenantId, filter);
-  return shown(html`${suppression && suppressionNote(suppression)}${foundList(outcome.value, filter)}`);
+  const { suppressionKey: address } = filter;
+  const note = address !== null && (await suppressionNote(services, { tenantId, address, now: visit.now }));
+  return shown(html`${note}${foundList(outcome.value, filter)}`);
 }
 
 function foundList(page: MessagePage, filter: MessageFilter): Html {
@@ -92,17 +94,20 @@ function lookedSoFar({ scanned, messages }: MessagePage, filter: MessageFilter, 
   return html`<p class="notice info">${found}${many || 'Searched '}back to ${time(reached)}. <a href="${listPath(filter, next)}" rel="next">Continue searching</a></p>`;
 }
 
-async function suppressionOf(
+async function suppressionNote(
   { store }: MessageServices,
-  tenantId: string,
-  { suppressionKey: key }: MessageFilter,
-): Promise<Suppression | null> {
-  if (key === null) return null;
-  const [entry] = await store.suppressions.listSuppressions(tenantId, { after: null, limit: 1, prefix: key });
-  return entry?.address === key ? entry : null;
+  { tenantId, address, now }: { tenantId: string; address: string; now: number },
+): Promise<Html | null> {
+  const own = await store.suppressions.getSuppression(tenantId, address);
+  if (own) return ownNote(own);
+  const entry = await findPlatformEntry(store, address, now);
+  return (
+    entry &&
+    html`<p class="notice warn">Mail to <strong>${address}</strong> is not accepted: it is ${onPlatformList(entry)}</p>`
+  );
 }
 
-function suppressionNote({ address, reason, createdAt }: Suppression): Html {
+function ownNote({ address, reason, createdAt }: Suppression): Html {
   const path = `/portal/suppressions?${new URLSearchParams({ search: address })}`;
   return html`<p class="notice warn"><strong>${address}</strong> has been on your suppression list since ${time(createdAt)} (${reason}), so mail to it is not accepted. <a href="${path}">View entry</a></p>`;
 }

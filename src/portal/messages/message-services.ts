@@ -12,7 +12,7 @@ export interface MessageServices {
   store: StoreVerbs<{
     domains: 'listDomains';
     keys: 'listApiKeys';
-    suppressions: 'listSuppressions';
+    suppressions: 'getSuppression' | 'listPlatformSuppressions';
     queue: 'findMessage';
     templates: 'listTemplateNames';
   }>;

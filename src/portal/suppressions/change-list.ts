@@ -1,6 +1,6 @@
 // Adding an address to the suppression list by hand, and taking one off.
 import { parseAddress, suppressionKey } from '../../protocol/mail/addresses/address.ts';
-import type { PlatformSuppression } from '../../store/suppressions.ts';
+import { onPlatformList } from '../../suppression/platform-list.ts';
 import { type PageResult, redirect, type VisitOf } from '../page.ts';
 import { showSuppressions } from './suppression-list.ts';
 import { LIST, type SuppressionServices } from './suppression-services.ts';
@@ -28,10 +28,6 @@ export async function removeAddress(services: SuppressionServices, visit: VisitO
   );
   if (removed) await visit.audit('suppression.removed', { address });
   const done = removed ? `${address} is no longer on the list.` : `${address} is not on the list.`;
-  return redirect(LIST, `${done}${platform ? platformNote(platform) : ''}`, removed && !platform ? 'good' : 'warn');
-}
-
-function platformNote({ expiresAt }: PlatformSuppression): string {
-  const until = new Date(expiresAt).toISOString().slice(0, 10);
-  return ` Mail to it is still not accepted: the service’s own list has the mailbox as nonexistent until ${until}. If that is wrong, contact the operator.`;
+  const still = platform ? ` Mail to it is still not accepted: it is ${onPlatformList(platform)}` : '';
+  return redirect(LIST, `${done}${still}`, removed && !platform ? 'good' : 'warn');
 }

@@ -5,10 +5,11 @@ import { parseAddress, policyRefusal, recipientKey, suppressionKey } from '../..
 import type { SmtpReply } from '../../smtp-listener/smtp-reply.ts';
 import type { StoreVerbs } from '../../store/store.ts';
 import type { SuppressionReason } from '../../store/suppressions.ts';
+import { findOnPlatformOnly, onPlatformList, type PlatformListStore } from '../../suppression/platform-list.ts';
 import type { DoorRecipient } from './arriving-mail.ts';
 
 export interface RecipientOptions {
-  store: StoreVerbs<{ suppressions: 'findReasonAgainst' }>;
+  store: StoreVerbs<{ suppressions: 'findReasonAgainst' }> & PlatformListStore;
   clock: Clock;
   /** In the sandbox: recipients that are accepted even after a bounce or complaint has suppressed them. */
   staysUsable?(address: string): boolean;
@@ -34,9 +35,12 @@ export async function readRecipient(text: string, tenantId: string, options: Rec
   const address = `${local}@${domain}`;
   const key = suppressionKey(parsed.address);
   const staysUsable = options.staysUsable?.(address) ?? false;
-  const reason = await options.store.suppressions.findReasonAgainst(tenantId, key, options.clock.now());
+  const now = options.clock.now();
+  const reason = await options.store.suppressions.findReasonAgainst(tenantId, key, now);
   if (reason !== null && !(staysUsable && (reason === 'hard_bounce' || reason === 'complaint'))) {
-    return refused(550, `5.1.1 The address is suppressed (${reason}): ${IN_WORDS[reason]}`);
+    const ofPlatform = await findOnPlatformOnly(options.store, { tenantId, address: key, now });
+    const why = ofPlatform ? `it is ${onPlatformList(ofPlatform)}` : IN_WORDS[reason];
+    return refused(550, `5.1.1 The address is suppressed (${reason}): ${why}`);
   }
   const recipient: DoorRecipient = {
     address,

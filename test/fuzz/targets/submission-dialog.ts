@@ -99,7 +99,11 @@ function openListener(taken: Taken[]) {
         findApiKeyBySecret: async (publicId, secretHash) =>
           publicId === KEY.publicId && secretHash.equals(KEY.secretHash) ? { key: KEY, tenant: TENANT } : null,
       },
-      suppressions: { findReasonAgainst: async () => null },
+      suppressions: {
+        findReasonAgainst: async () => null,
+        getSuppression: async () => null,
+        listPlatformSuppressions: async () => [],
+      },
     },
     takeCall: () => ({ allowed: true, retryAfterSecs: 0 }),
     keyUsed: () => {},
