@@ -66,7 +66,7 @@ function nothingYet(mayAdd: boolean): Html {
 function liveTable(domains: readonly Domain[]): Html {
   const heads = ['Domain', 'State', 'Details', 'Last DNS check'];
   const rows = domains.map((domain) => [
-    html`<a href="/portal/domains/${domain.id}"><strong>${domain.name}</strong></a>`,
+    html`<a class="roomy" href="/portal/domains/${domain.id}"><strong>${domain.name}</strong></a>`,
     domainBadge(domain),
     stateInWords(domain),
     time(domain.lastCheckedAt),

@@ -128,10 +128,10 @@ async function rowOf({ captured }: CapturedServices, mail: CapturedMail, listPat
   const subject = header.text('subject').slice(0, 200) || '(no subject)';
   return [
     html`<a href="${listPath}/${mail.id}">${subject}</a>`,
-    header.text('from').slice(0, 200),
-    mail.rcptTo.join(', ').slice(0, 200),
+    html`<span class="roomy">${header.text('from').slice(0, 200)}</span>`,
+    html`<span class="roomy">${mail.rcptTo.join(', ').slice(0, 200)}</span>`,
     time(mail.receivedAt),
-    bytesText(mail.sizeBytes),
+    html`<span class="whole">${bytesText(mail.sizeBytes)}</span>`,
   ];
 }
 

@@ -102,7 +102,7 @@ function rowOf({ message, tenant }: Found) {
   const reason = state === 'delivered' || lastReason === null ? null : lastReason;
   return [
     html`${badge(state, STATE_TONES[state])}${parked && html` ${badge('parked', 'warn')}`}`,
-    html`<a href="${QUEUE_PATH}/${id}">${recipient}</a>`,
+    html`<a class="roomy" href="${QUEUE_PATH}/${id}">${recipient}</a>`,
     html`${short === '' ? html`<span class="quiet">(no subject)</span>` : short}<br><span class="hint">from ${from}${reason && `: ${reason}`}</span>`,
     html`<a href="${TENANTS_PATH}/${tenant.id}">${tenant.name}</a>`,
     time(createdAt),

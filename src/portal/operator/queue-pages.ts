@@ -219,7 +219,7 @@ ${table({ caption: 'Lanes', heads: ['Waiting', 'To', 'Tenant', 'MX group', 'Next
 
 function messagesTable(messages: readonly QueueMessageView[]): Html {
   const rows = messages.map((one) => [
-    html`<a href="${QUEUE_PATH}/${one.id}">${one.recipient}</a>`,
+    html`<a class="roomy" href="${QUEUE_PATH}/${one.id}">${one.recipient}</a>`,
     one.parked ? badge('parked', 'warn') : badge(one.attempts === 0 ? 'queued' : 'deferred'),
     one.attempts,
     time(one.dueAt, 'parked'),

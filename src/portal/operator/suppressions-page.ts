@@ -130,12 +130,12 @@ ${field({ name: 'group', label: 'MX group', hint: 'As shown in the list above.',
 
 function entriesTable(entries: readonly PlatformSuppression[], formField: Html): Html {
   const rows = entries.map(({ address, mxGroup, rule, messageId, createdAt, expiresAt }) => [
-    address,
+    html`<code>${address}</code>`,
     html`${mxGroup ?? 'an operator'} <span class="quiet">(rule ${rule})</span>${messageId !== null && html`<br><a href="/portal/operator/queue/${messageId}">View message</a>`}`,
-    html`<span class="whole">${time(createdAt)}</span><br><span class="quiet">until ${time(expiresAt)}</span>`,
+    html`${time(createdAt)}<br><span class="quiet">until ${time(expiresAt)}</span>`,
     html`<form method="post" action="${PATH}/remove">${formField}<input type="hidden" name="address" value="${address}"><button aria-label="Remove ${address}">Remove</button></form>`,
   ]);
-  return table({ caption: 'The platform’s list', heads: ['Address', 'Source', 'Since', ''] }, rows);
+  return table({ caption: 'The platform’s list', heads: ['Address', 'Source', 'Since', 'Remove'] }, rows);
 }
 
 async function remove({ store }: Services, visit: Operators): Promise<PageResult> {

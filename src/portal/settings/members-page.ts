@@ -116,7 +116,7 @@ function memberTable(members: readonly Member[], visit: VisitOf<'viewer'>): Html
   const mayChange = visit.may('owner');
   const heads = ['Login', 'Role', 'Second step', 'Last seen', ...(mayChange ? ['Change'] : [])];
   const rows = members.map((member) => [
-    html`<span>${member.email} ${member.id === visit.visitor.user.id && badge('you', 'quiet')}</span>`,
+    html`<span class="roomy">${member.email} ${member.id === visit.visitor.user.id && badge('you', 'quiet')}</span>`,
     member.role,
     member.hasSecondFactor ? badge('on', 'good') : badge('off', 'quiet'),
     time(member.lastSeenAt, 'not recently'),

@@ -156,7 +156,7 @@ function attemptTable(path: string, attempts: readonly AttemptView[]): Html {
   const heads = ['Time', 'Event', 'Attempt', 'Response', 'Duration', 'Next step'];
   const rows = attempts.map((attempt) => [
     html`<a href="${path}/attempts/${attempt.eventId}/${attempt.number}">${time(attempt.startedAt)}</a>`,
-    html`${attempt.eventType}<br><code class="quiet unbroken">${attempt.eventId}</code>`,
+    html`${attempt.eventType}<br><code class="quiet roomy">${attempt.eventId}</code>`,
     String(attempt.number),
     statusBadge(attempt),
     `${attempt.elapsedMs}\u00a0ms`,

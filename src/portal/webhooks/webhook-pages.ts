@@ -49,8 +49,8 @@ ${all.length > 0 ? listOf(all) : emptyState('No webhooks yet', mayCreate ? html`
 function listOf(webhooks: readonly WebhookHealth[]) {
   const heads = ['URL', 'State', 'Waiting', 'Failed', 'Created'];
   const rows = webhooks.map((webhook) => [
-    html`<a href="/portal/webhooks/${webhook.id}">${webhook.url}</a>${
-      webhook.description !== null && html`<br><span class="quiet">${webhook.description}</span>`
+    html`<a class="roomy" href="/portal/webhooks/${webhook.id}">${webhook.url}</a>${
+      webhook.description !== null && html`<span class="quiet">${webhook.description}</span>`
     }${webhook.events && html`<br><span class="quiet">only ${chosenEvents(webhook)}</span>`}`,
     html`${healthBadge(webhook)}${
       webhook.failingSince !== null && html`<br><span class="quiet">since ${time(webhook.failingSince)}</span>`
