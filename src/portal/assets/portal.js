@@ -102,8 +102,11 @@ addEventListener('pageshow', () => {
   for (const button of document.querySelectorAll('button[disabled]')) button.removeAttribute('disabled');
 });
 
-const format = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
-const relative = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto', style: 'short' });
+// Times stand in English sentences: their words are English too. Order and hours are as the browser has them.
+const english = navigator.languages.find((language) => /^en\b/.test(language)) ?? 'en-GB';
+const { hourCycle } = new Intl.DateTimeFormat(undefined, { hour: 'numeric' }).resolvedOptions();
+const format = new Intl.DateTimeFormat(english, { dateStyle: 'medium', timeStyle: 'medium', hourCycle });
+const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'long' });
 const SECOND_MS = 1000;
 const UNITS = [
   ['day', 24 * 3600 * SECOND_MS],

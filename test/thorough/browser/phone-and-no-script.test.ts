@@ -8,7 +8,7 @@ import { until } from '../../support/until.ts';
 import { stateOf } from '../../support/world.ts';
 import { decide, goTo, PATIENCE_MS, rowWith, signIn, told } from './as-people-do.ts';
 
-const PHONE = { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true };
+const PHONE = { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true, locale: 'de-DE' };
 const LONG_SUBJECT = `Your order ${'0123456789'.repeat(12)} is on its way, and this says so at some length`;
 
 t.test('with less', { skip: noBrowser }, async (t) => {
@@ -48,7 +48,8 @@ async function onPhone(t: Test, { daemon, sender, owner }: PortalWorld, browser:
   const row = rowWith(page, 'joe@receiver.test');
   const [height, line] = [(await row.boundingBox())!.height, (await page.getByText('Filters').boundingBox())!.height];
   t.ok(height < 3.5 * line, `a message has two lines: ${height} px, of ${line} each`);
-  t.match(await row.locator('.ago').textContent(), /^\d+ (?:sec|min)\. ago$/);
+  t.match(await row.locator('.ago').textContent(), /^(?:now|\d+ (?:second|minute)s? ago)$/, 'words of the page');
+  t.match(await row.locator('.exact').textContent(), /^\d{1,2} [A-Z][a-z]+ \d{4}, \d\d:\d\d:\d\d$/);
   t.equal(await row.locator('.exact').isVisible(), false, 'the time is how long ago it was');
   const subject = (await row.getByText('Your order').boundingBox())!;
   await page.touchscreen.tap(subject.x + subject.width / 2, subject.y + subject.height / 2);
