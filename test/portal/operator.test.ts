@@ -129,6 +129,8 @@ t.test('the queue says why, and is acted on with a reason', async (t) => {
   const group = await operator.get(`/portal/operator/queue?group=${GROUP}`);
   t.match(group.text, /Lanes.*receiver\.test.*Acme/);
   t.match(group.text, /Connections \d of 10 open/);
+  t.match(group.text, /Nothing holds back .* Lanes due now \d/);
+  t.notMatch(group.text, 'Earliest attempt', 'its message says when: not now');
   t.same(probes(group), []);
 
   const found = async (find: string) =>
@@ -145,6 +147,7 @@ t.test('the queue says why, and is acted on with a reason', async (t) => {
   t.match(await act(group, 'Pause', ''), { status: 422, text: /Enter a reason/ });
   const paused = await act(group, 'Pause', `they asked ${HOSTILE}`);
   t.match(paused.text, 'Paused by jo@service.test');
+  t.match(paused.text, 'Earliest attempt not known');
   t.same(probes(paused), []);
   const { groups } = await postrider.json('queue', 'list');
   t.match(groups, [{ group: GROUP, reasons: [{ code: 'group_paused', reason: /jo@service\.test.*they asked/ }] }]);

@@ -164,7 +164,7 @@ const GROUP_COLUMNS: Column<ReturnType<typeof showGroup>>[] = [
   { title: 'GROUP', value: (each) => each.group },
   { title: 'CONNECTIONS', value: (each) => `${each.connections} of ${each.connections_limit}` },
   { title: 'ALLOWED', value: (each) => each.connections_allowed },
-  { title: 'LANES WAITING', value: (each) => each.lanes_in_line },
+  { title: 'LANES DUE', value: (each) => each.lanes_in_line },
   { title: 'UNTIL', value: (each) => each.until },
 ];
 

@@ -52,7 +52,7 @@ export interface GroupExplanation extends ShapingVerdict {
   perService: boolean;
   /** If so: how many connections may be open here at present; null: there is one daemon. */
   share: number | null;
-  /** Lanes in its queue. */
+  /** Lanes in its queue, which is in memory: their mail is due. Those whose next attempt is later don't count. */
   lanes: number;
   suspensions: Suspension[];
 }

@@ -182,13 +182,15 @@ function groupPart(group: GroupExplanation): Html {
     time(since),
     time(end),
   ]);
+  // Without a reason, only the messages say when: the tables below have their next attempts.
+  const held = reasons.length === 0 ? [] : [['Earliest attempt', time(until, 'not known')] as const];
   return html`<div class="card">${reasons.length === 0 ? html`<p>Nothing holds back this receiver’s mail as a whole.</p>` : html`<p><strong>It is waiting because</strong></p>${reasonList(reasons)}`}
 ${facts([
   ['Connections', `${limitText(group)} open`],
   ['Messages per connection', messagesPerConnection],
   ['Messages per minute', perMinuteText(group)],
-  ['Waiting lanes', lanes],
-  ['Earliest attempt', until === null ? (reasons.length === 0 ? 'now' : 'not known') : time(until)],
+  ['Lanes due now', lanes],
+  ...held,
   ['Limits from', provider ?? 'the defaults'],
 ])}</div>
 ${rows.length > 0 && html`<h2>Pauses caused by its replies</h2>${table({ caption: 'Pauses caused by its replies', heads: ['Scope', 'Subject', 'Reply', 'Since', 'Until'] }, rows)}`}`;
