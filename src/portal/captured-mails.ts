@@ -15,7 +15,14 @@ export interface CapturedMail {
   tls: { version: string; cipher: string } | null;
 }
 
+/** What is kept: the oldest go when there is more. */
+export interface CapturedLimits {
+  messages: number;
+  octets: number;
+}
+
 export interface CapturedMails {
+  readonly limits: CapturedLimits;
   /** In the order of arrival, after the one with the id `after`, or from the oldest. */
   list(after: string | null, limit: number): CapturedMail[];
   /** Null when there is none, or no longer. */

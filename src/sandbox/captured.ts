@@ -5,12 +5,7 @@ import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, writeFile 
 import path from 'node:path';
 import { toTimestamp } from '../base/clock.ts';
 import { isUuid } from '../base/ids.ts';
-import type { CapturedMail, CapturedMails } from '../portal/captured-mails.ts';
-
-export interface CapturedLimits {
-  messages: number;
-  octets: number;
-}
+import type { CapturedLimits, CapturedMail, CapturedMails } from '../portal/captured-mails.ts';
 
 /** All that the portal sees of it, and what the capture server does with it. */
 export interface CapturedFolder extends Omit<CapturedMails, 'ownerTenantId'> {
@@ -36,7 +31,7 @@ export async function openCapturedFolder(dir: string, limits = DEFAULT_LIMITS): 
 
 class Folder implements CapturedFolder {
   readonly dir: string;
-  readonly #limits: CapturedLimits;
+  readonly limits: CapturedLimits;
   readonly #mails: Map<string, CapturedMail>;
   #octets: number;
   #index: FileHandle | null = null;
@@ -46,7 +41,7 @@ class Folder implements CapturedFolder {
 
   constructor(dir: string, mails: CapturedMail[], limits: CapturedLimits) {
     this.dir = dir;
-    this.#limits = limits;
+    this.limits = limits;
     this.#mails = new Map(mails.map((mail) => [mail.id, mail]));
     this.#octets = mails.reduce((sum, mail) => sum + mail.sizeBytes, 0);
   }
@@ -119,7 +114,7 @@ class Folder implements CapturedFolder {
 
   async #dropOldest(): Promise<void> {
     for (const mail of this.#mails.values()) {
-      if (this.#mails.size <= this.#limits.messages && this.#octets <= this.#limits.octets) return;
+      if (this.#mails.size <= this.limits.messages && this.#octets <= this.limits.octets) return;
       this.#mails.delete(mail.id);
       this.#octets -= mail.sizeBytes;
       await rm(fileOf(this.dir, mail.id), { force: true });

@@ -147,6 +147,7 @@ async function open(
 /** Whoever has the printed login sees all of it. */
 function seenInPortal(folder: CapturedFolder, running: { tenantId: string | null }): CapturedMails {
   return {
+    limits: folder.limits,
     list: (after, limit) => folder.list(after, limit),
     get: (id) => folder.get(id),
     head: (id, octets) => folder.head(id, octets),

@@ -21,6 +21,7 @@ export interface CapturedServices {
   findMessage(tenantId: string, id: string): Promise<MessageDetail | null>;
 }
 
+const MIB = 1024 * 1024;
 const PER_PAGE = 50;
 /** As many as the folder keeps. */
 const MOST_MAILS = 10_000;
@@ -101,6 +102,8 @@ async function showList(services: CapturedServices, visit: Looking, listPath: st
     if (fits(mail) && (await maySee(services, visit, mail))) shown.push(mail);
   }
   const onPage = shown.slice(0, PER_PAGE);
+  const { messages, octets } = services.captured.limits;
+  const kept = `It keeps the newest ${messages.toLocaleString('en')} mails, up to ${Math.floor(octets / MIB)} MiB in all.`;
   const rows = await Promise.all(onPage.map((mail) => rowOf(services, mail, listPath)));
   const query = (change: Record<string, string>) => {
     const filled = Object.entries({ to, message: messageId, ...change }).filter(([, value]) => value !== '');
@@ -109,11 +112,11 @@ async function showList(services: CapturedServices, visit: Looking, listPath: st
   const next = shown.length > PER_PAGE ? query({ before: onPage.at(-1)!.id }) : null;
   const list =
     rows.length === 0
-      ? nothing(to !== '' || messageId !== '', listPath)
+      ? nothing({ to, messageId, kept }, listPath)
       : table({ caption: 'Captured mail', heads: HEADS }, rows);
   const isNewest = before === '';
   const body = html`${heading('Captured mail')}
-<p>The sandbox captures all mail instead of sending it. No mail leaves this machine.</p>
+<p>The sandbox captures all mail instead of sending it. No mail leaves this machine. ${kept}</p>
 <form class="filters" method="get" action="${listPath}">${field({ name: 'to', label: 'Recipient', value: to, type: 'search' })}<button>Search</button></form>
 <div id="captured"${isNewest && html` data-poll="${query({})}" data-poll-ms="${POLL_MS}"`}>${list}${pager({ first: isNewest ? null : query({}), next })}</div>`;
   return view({ title: 'Captured mail', body });
@@ -135,14 +138,16 @@ async function rowOf({ captured }: CapturedServices, mail: CapturedMail, listPat
   ];
 }
 
-function nothing(isSearch: boolean, listPath: string): Html {
-  return isSearch
-    ? emptyState(
-        'No captured mail matches',
-        html`Search for something else, or <a href="${listPath}">show all captured mail</a>.`,
-      )
-    : emptyState(
-        'No captured mail yet',
-        'Send a message with the API key that the sandbox printed. It appears here a moment later.',
-      );
+function nothing({ to, messageId, kept }: { to: string; messageId: string; kept: string }, listPath: string): Html {
+  const all = html`<a href="${listPath}">show all captured mail</a>`;
+  if (to !== '') return emptyState('No captured mail matches', html`Search for something else, or ${all}.`);
+  if (messageId !== '')
+    return emptyState(
+      'No captured mail of this message',
+      html`The sandbox has not captured it yet, or no longer has it. ${kept} You can ${all}.`,
+    );
+  return emptyState(
+    'No captured mail yet',
+    'Send a message with the API key that the sandbox printed. It appears here a moment later.',
+  );
 }

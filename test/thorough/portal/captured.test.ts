@@ -57,6 +57,8 @@ t.test('in the sandbox', async (t) => {
     operator: await signedIn({ email: 'jo@service.test', password: operatorLogin.password! }),
   };
   t.match((await visitors.printed.get('/portal/captured')).text, 'No captured mail yet');
+  const older = await visitors.printed.get('/portal/captured?message=019a9b6e-0c52-7b1f-9a41-2f6c0d7e8b11');
+  t.match(older.text, /No captured mail of this message.* It keeps the newest 1,000 mails, up to 256 MiB in all/);
 
   const mail = { to: `Ann <ann@example.com>`, subject: HOSTILE, html: `<b>${HOSTILE}</b>`, text: `text ${HOSTILE}` };
   const { message_ids: first } = await call(told.api_key, '/emails', { ...mail, from: `a@${told.domain}` });
