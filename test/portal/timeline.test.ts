@@ -26,7 +26,10 @@ function event(type: EventType, seconds: number, data: Record<string, unknown>):
 
 function told(attempts: AttemptRecord[], events: StoredEvent[], webhookCalls: WebhookCall[] = []) {
   const message = { createdAt: T0, attemptList: attempts };
-  return timelineOf({ message, events, webhookCalls, apiKey: { id: 'k', name: 'app' } } as unknown as MessageView);
+  return timelineOf(
+    { message, events, webhookCalls, apiKey: { id: 'k', name: 'app' } } as unknown as MessageView,
+    null,
+  );
 }
 
 const titles = (entries: ReturnType<typeof told>) => entries.map(({ title }) => title);

@@ -179,6 +179,7 @@ overBothEngines(t, 'unsubscribing: the page asks, the POST acts', async ({ t, se
     });
     t.equal(done.status, 200, 'again is as good');
     t.match(done.text, 'You are unsubscribed');
+    t.match(done.text, 'no longer receives mail from <strong>acme.example</strong> or the sender’s other domains.');
     t.notOk(done.headers.get('set-cookie'));
     t.notOk(done.headers.get('location'), 'RFC 8058 section 3.1: no redirect');
   }

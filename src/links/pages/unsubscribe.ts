@@ -160,6 +160,9 @@ ${lines.join('\n')}
   };
 }
 
+/** The list is the tenant's: it covers each of its domains. */
 function sender(fromDomain: string | null): string {
-  return fromDomain === null ? 'this sender' : `<strong>${escapeHtml(fromDomain)}</strong>`;
+  return fromDomain === null
+    ? 'this sender'
+    : `<strong>${escapeHtml(fromDomain)}</strong> or the sender’s other domains`;
 }

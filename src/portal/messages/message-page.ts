@@ -1,7 +1,9 @@
 // The page of one message: where it stands and why, what happened to it, what was in it.
 import type { MessageExplanation } from '../../delivery/actions/explain.ts';
 import { type Html, html } from '../../http/html.ts';
+import { suppressionKeyOf } from '../../protocol/mail/addresses/address.ts';
 import type { ContentView, MessageView } from '../../store/message-view.ts';
+import type { Suppression } from '../../store/suppressions.ts';
 import { bytesText, copyable, facts, heading, table, time } from '../elements.ts';
 import { missing, type PageResult, type VisitOf, view } from '../page.ts';
 import { measuredFrame } from '../quiet-markup.ts';
@@ -26,11 +28,14 @@ export async function showMessage(services: MessageServices, visit: VisitOf<'vie
   if (message === null) return missing('Message not found. Old messages are erased.');
   const isWaiting = message.message.finishedAt === null;
   const explanation = isWaiting ? await services.explain(message.message) : null;
+  const key = suppressionKeyOf(message.message.recipient);
+  const suppression = await services.store.suppressions.getSuppression(visit.visitor.tenant.id, key);
   const withImages = visit.query.get('images') === 'on';
   return view({
     title: message.message.subject || 'Message',
     body: messageBody(message, {
       explanation,
+      suppression,
       withImages,
       sandbox: services.sandbox,
       form: visit.may('member') ? scheduleForm(message, visit.formField) : null,
@@ -41,13 +46,15 @@ export async function showMessage(services: MessageServices, visit: VisitOf<'vie
 interface Extras {
   /** Null once it is finished. */
   explanation: MessageExplanation | null;
+  /** Of its recipient. */
+  suppression: Suppression | null;
   withImages: boolean;
   sandbox: boolean;
   /** For those who may change what is sent. */
   form: Html | null;
 }
 
-function messageBody(shown: MessageView, { explanation, withImages, sandbox, form }: Extras): Html {
+function messageBody(shown: MessageView, { explanation, suppression, withImages, sandbox, form }: Extras): Html {
   const { message } = shown;
   const path = `/portal/messages/${message.id}`;
   const isChanging = explanation !== null || shown.webhookCalls.some(isUnderWay);
@@ -61,7 +68,7 @@ ${message.lastReason !== null && message.state !== 'delivered' && html`<pre clas
 </div>
 ${explanation && message.state !== 'sending' && waiting(shown, explanation)}
 <h2>Timeline</h2>
-<ol class="timeline">${timelineOf(shown).map(entryItem)}</ol>
+<ol class="timeline">${timelineOf(shown, suppression).map(entryItem)}</ol>
 ${shown.moreEvents && html`<p class="hint">Not all events are shown here; the API lists all of them.</p>`}
 </div>
 ${form}

@@ -5,11 +5,16 @@ import { replyLine } from '../../protocol/smtp/reply.ts';
 import type { EventType, StoredEvent } from '../../store/events.ts';
 import type { MessageView } from '../../store/message-view.ts';
 import type { AttemptRecord } from '../../store/queue.ts';
+import type { Suppression } from '../../store/suppressions.ts';
 import type { Tone } from '../elements.ts';
 import type { TimelineEntry } from './timeline-entry.ts';
 import { webhookEntry } from './webhook-calls.ts';
 
-export function timelineOf({ message, events, webhookCalls, apiKey }: MessageView): TimelineEntry[] {
+/** `suppression`: the recipient's entry. No event says that one has unsubscribed. */
+export function timelineOf(
+  { message, events, webhookCalls, apiKey }: MessageView,
+  suppression: Suppression | null,
+): TimelineEntry[] {
   const facts: TimelineEntry['facts'] = apiKey === null ? [] : [['API key', apiKey.name]];
   const accepted: TimelineEntry = {
     at: message.createdAt,
@@ -19,8 +24,25 @@ export function timelineOf({ message, events, webhookCalls, apiKey }: MessageVie
     reason: null,
   };
   const own = events.filter((event) => !isOfAttempt(event, message.attemptList));
-  const entries = [...message.attemptList.map(attemptEntry), ...own.map(eventEntry), ...webhookCalls.map(webhookEntry)];
+  const hasLeft = suppression?.reason === 'unsubscribe' && suppression.messageId === message.id;
+  const entries = [
+    ...message.attemptList.map(attemptEntry),
+    ...own.map(eventEntry),
+    ...webhookCalls.map(webhookEntry),
+    ...(hasLeft ? [unsubscribedEntry(suppression)] : []),
+  ];
   return [accepted, ...entries.sort((one, other) => one.at - other.at)];
+}
+
+function unsubscribedEntry({ address, createdAt }: Suppression): TimelineEntry {
+  return {
+    at: createdAt,
+    tone: 'warn',
+    title: 'Unsubscribed',
+    facts: factsOf(suppressed({ suppressed: true })),
+    reason: null,
+    path: `/portal/suppressions?${new URLSearchParams({ search: address })}`,
+  };
 }
 
 const OUTCOMES: Record<AttemptRecord['outcome'], [title: string, tone: Tone]> = {
