@@ -19,8 +19,10 @@ export const MAX_VALUES_OF_BATCH = 25_000;
 /** Where it is not the usual one. */
 const FORMS: Partial<Record<ShapeName, BodyForm>> = {
   'send-batch': { ofAnySize: ['emails', null, 'data'], maxValues: MAX_VALUES_OF_BATCH },
-  // 10,000 addresses.
-  'import-suppressions': { maxValues: 20_000 },
+  'import-suppressions': {
+    maxValues: 20_000,
+    tooManyValues: 'addresses: must have at most 10000 entries. Send the rest in further calls.',
+  },
 };
 
 interface ObjectSchema {

@@ -65,6 +65,8 @@ export interface BodyForm {
   ofAnySize?: MemberPath;
   /** Of a large one, outside the fields of any size. */
   maxValues?: number;
+  /** What to say of more, where there is a field that they can only belong to. */
+  tooManyValues?: string;
 }
 
 /** Where the object has its fields of any size, which differs from where the body has them when that is a list. */
@@ -104,7 +106,8 @@ function parseLarge(text: string, form: BodyForm): JsonResult {
   }
   if (scan.values > maxValues) {
     const where = pathInWords(ofAnySize);
-    const problem = `The request body has ${scan.values} values outside ${where}; the limit is ${maxValues}.`;
+    const counted = `The request body has ${scan.values} values outside ${where}; the limit is ${maxValues}.`;
+    const problem = form.tooManyValues ?? counted;
     return { refusal: refuse('validation_failed', problem) };
   }
   const { spans } = scan;
