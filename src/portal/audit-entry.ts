@@ -22,3 +22,8 @@ export function auditEntry({ action, visitor, ip, at, details }: AuditEntry): Ne
   const tenantId = typeof about === 'string' && isUuid(about) ? about : null;
   return actOf(visitor.user, { action, at, address: ip, data, tenantId });
 }
+
+/** `domain.check_asked` reads as it is: two words and what happened. */
+export function actionInWords(action: string): string {
+  return action.replace(/[._]/g, ' ');
+}

@@ -212,7 +212,7 @@ function invalid(field: string, problem: string): Refusal {
 function exists(): Refusal {
   return refuse(
     'webhook_exists',
-    "url: a webhook with this URL already exists. Its secret can't be shown again; if it is lost, delete the webhook and register it again.",
+    "url: a webhook with this URL already exists. Its secret can't be shown again; if it is lost, POST /webhooks/{id}/rotate makes a new one and keeps the events that are waiting. Or delete the webhook and register it again.",
   );
 }
 

@@ -100,6 +100,11 @@ function checkMarkup(t: Test, page: VisitedPage['page'], status: number): void {
     'no markup of others',
   );
   t.same(
+    page.texts((name) => name === 'th').filter((text) => text.trim() === ''),
+    [],
+    'every column of a table has a name',
+  );
+  t.same(
     page.texts((name, attributes) => 'style' in attributes || name === 'style'),
     [],
     'no inline styles',

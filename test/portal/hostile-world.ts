@@ -81,6 +81,7 @@ export async function startHostileWorld(t: Test): Promise<HostileWorld> {
     '--reason',
     'manual',
   );
+  await postrider.json('suppression', 'add', '--platform', '--address', '"<xss-probe>"@y.test', '--reason', 'manual');
   await bringInboundMail(world);
   const people = {
     operator: await addUser('operator'),

@@ -32,7 +32,7 @@ t.test('a daemon that is gone can be forgotten, one that lives can not', async (
   t.match(after.text, 'mail-2 is forgotten.');
   t.notMatch(after.text, /mail-2 1\.0\.0/);
   t.match(after.text, /mail-1 1\.0\.0 alive.*mail-3 1\.0\.0 stopped/);
-  t.match((await operator.get('/portal/operator/audit')).text, 'node.forgotten');
+  t.match((await operator.get('/portal/operator/audit')).text, 'node forgotten');
 });
 
 t.test('one that was drained and stopped shows it, and can be resumed', async (t) => {

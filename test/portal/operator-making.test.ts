@@ -61,7 +61,7 @@ t.test('from nothing to the first mail of a new tenant', async (t) => {
     t.match(page.text, seen);
   }
   const log = (await operator.get('/portal/operator/audit')).text;
-  for (const act of ['tenant.created', 'user.created', 'domain.created', 'domain.checked', 'key.created']) {
+  for (const act of ['tenant created', 'user created', 'domain created', 'domain checked', 'key created']) {
     t.match(log, act);
   }
   t.notMatch(log, password);

@@ -3,6 +3,7 @@
 import { type HtmlPart, html } from '../../http/html.ts';
 import type { AuditEntry } from '../../store/audit.ts';
 import type { StoreVerbs } from '../../store/store.ts';
+import { actionInWords } from '../audit-entry.ts';
 import { emptyState, heading, pager, select, table, time } from '../elements.ts';
 import { type PageResult, type PortalRoute, page, type VisitOf, view } from '../page.ts';
 import { TENANTS_PATH } from './tenants-page.ts';
@@ -65,7 +66,7 @@ function rowOf({ at, actor, who, address, action, data, tenantId }: AuditEntry):
   return [
     time(at),
     html`${who}<br><span class="quiet">${[who === ACTORS[actor] ? '' : ACTORS[actor], address ?? ''].filter(Boolean).join(', ')}</span>`,
-    html`<code class="whole">${action}</code>`,
+    actionInWords(action),
     html`${tenant !== null && html`<a href="${TENANTS_PATH}/${tenant}">tenant</a>${details.length > 0 && ' · '}`}${details.map(([name, value]) => `${name.replaceAll('_', ' ')}: ${value}`).join(' · ')}`,
   ];
 }

@@ -56,7 +56,7 @@ export function nodesTable(
     html`<span class="whole">${node.seenAt === null ? '–' : time(node.seenAt)}</span>`,
     actionFor(node) ?? '',
   ]);
-  const heads = ['Daemon', 'State', 'Slots', 'Oldest due', 'Last seen', ''];
+  const heads = ['Daemon', 'State', 'Slots', 'Oldest due', 'Last seen', 'Change'];
   return table({ caption: 'Daemons', heads }, rows);
 }
 

@@ -1,6 +1,7 @@
 // The audit log of a tenant, for its people: newest first, page by page. That of everything is the operator's.
 import { type Html, html } from '../../http/html.ts';
 import type { AuditEntry } from '../../store/audit.ts';
+import { actionInWords } from '../audit-entry.ts';
 import { emptyState, pager, table, time } from '../elements.ts';
 import { type PageResult, type PortalRoute, page, type VisitOf, view } from '../page.ts';
 import { settingsHead } from './settings-nav.ts';
@@ -20,7 +21,7 @@ async function show({ store }: SettingsServices, visit: VisitOf<'viewer'>): Prom
     time(entry.at),
     // Who works for the operator is not the tenant's affair.
     entry.actor === 'operator' || entry.actor === 'command' ? 'the operator' : entry.who,
-    what(entry),
+    actionInWords(entry.action),
     details(entry),
     entry.actor !== 'operator' && entry.actor !== 'command' && entry.address
       ? html`<code class="unbroken">${entry.address}</code>`
@@ -46,11 +47,6 @@ function readBefore(text: string | null): number | null {
 function pages(before: number | null, entries: readonly AuditEntry[]): Html | null {
   const next = entries.length > PER_PAGE ? `${PATH}?before=${entries[PER_PAGE - 1]!.seq}` : null;
   return pager({ first: before === null ? null : PATH, next });
-}
-
-/** `domain.check_asked` reads as it is: two words and what happened. */
-function what({ action }: AuditEntry): string {
-  return action.replace(/[._]/g, ' ');
 }
 
 /** What operators write for each other. The reason of a cancellation is for the tenant. */

@@ -285,8 +285,8 @@ async function runQueue(t: Test, journey: Journey) {
   await page.getByText('Attempt 1: accepted by the receiving server').waitFor();
 
   await goTo(desk, 'Audit log');
-  t.match(await rowWith(desk, 'queue.pause').textContent(), reason);
-  t.match(await rowWith(desk, 'queue.resume').textContent(), OPERATOR);
+  t.match(await rowWith(desk, 'queue pause').textContent(), reason);
+  t.match(await rowWith(desk, 'queue resume').textContent(), OPERATOR);
   await goTo(page, 'Settings');
   await page.getByRole('link', { name: 'Audit log' }).click();
   await rowWith(page, 'webhook created').waitFor();
