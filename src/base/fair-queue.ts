@@ -11,6 +11,8 @@ export interface FairQueueBounds<Job> {
 
 interface KeyQueue<Job> {
   jobs: Job[];
+  /** Where the first waiting job stands: to move a hundred thousand others up for each would take seconds. */
+  head: number;
   size: number;
 }
 
@@ -32,7 +34,7 @@ export class FairQueue<Job> {
   add(key: string, job: Job): boolean {
     const { inAll, perKey, sizeOf } = this.#bounds;
     const size = sizeOf(job);
-    const queue = this.#queues.get(key) ?? { jobs: [], size: 0 };
+    const queue = this.#queues.get(key) ?? { jobs: [], head: 0, size: 0 };
     if (this.#size + size > inAll || (queue.size > 0 && queue.size + size > perKey)) return false;
     queue.jobs.push(job);
     queue.size += size;
@@ -45,10 +47,14 @@ export class FairQueue<Job> {
   take(mayStart: (key: string) => boolean = () => true): { key: string; job: Job } | null {
     for (const [key, queue] of this.#queues) {
       if (!mayStart(key)) continue;
-      const job = queue.jobs[0]!;
+      const job = queue.jobs[queue.head]!;
       this.#queues.delete(key);
       this.#queues.set(key, queue);
-      this.#removeAt(key, queue, 0);
+      if (++queue.head > queue.jobs.length / 2) {
+        queue.jobs = queue.jobs.slice(queue.head);
+        queue.head = 0;
+      }
+      this.#noteRemoved(key, queue, job);
       return { key, job };
     }
     return null;
@@ -57,23 +63,24 @@ export class FairQueue<Job> {
   /** Removes a job if it is still waiting. */
   remove(key: string, job: Job): void {
     const queue = this.#queues.get(key);
-    const at = queue ? queue.jobs.indexOf(job) : -1;
-    if (queue && at >= 0) this.#removeAt(key, queue, at);
+    const at = queue ? queue.jobs.indexOf(job, queue.head) : -1;
+    if (!queue || at < 0) return;
+    queue.jobs.splice(at, 1);
+    this.#noteRemoved(key, queue, job);
   }
 
   /** Empties the queue and returns its jobs, in the order of the keys' turns. */
   clear(): Job[] {
-    const waiting = [...this.#queues.values()].flatMap(({ jobs }) => jobs);
+    const waiting = [...this.#queues.values()].flatMap(({ jobs, head }) => jobs.slice(head));
     this.#queues.clear();
     this.#size = 0;
     return waiting;
   }
 
-  #removeAt(key: string, queue: KeyQueue<Job>, at: number): void {
-    const [job] = queue.jobs.splice(at, 1);
-    const size = this.#bounds.sizeOf(job!);
+  #noteRemoved(key: string, queue: KeyQueue<Job>, job: Job): void {
+    const size = this.#bounds.sizeOf(job);
     queue.size -= size;
     this.#size -= size;
-    if (queue.jobs.length === 0) this.#queues.delete(key);
+    if (queue.jobs.length === queue.head) this.#queues.delete(key);
   }
 }

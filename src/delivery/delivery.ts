@@ -31,7 +31,8 @@ import type { GroupLoad } from './queue/group-port.ts';
 import { MessagesInFlight, OrphanFinder } from './queue/orphans.ts';
 import type { Passages } from './queue/passage.ts';
 import { Schedule, type ScheduleKit } from './queue/schedule.ts';
-import { Scheduler, type SchedulerKit } from './queue/scheduler.ts';
+import { Scheduler } from './queue/scheduler.ts';
+import type { SchedulerKit } from './queue/scheduler-kit.ts';
 import type { NoRouteRules } from './route/no-route.ts';
 import { createRoutes, type Routes } from './route/routes.ts';
 import {

@@ -65,3 +65,20 @@ t.test('sizes count; a single job may be larger', async (t) => {
   t.ok(queue.add('a', 'x'));
   t.ok(queue.add('b', 'x'));
 });
+
+t.test('a long queue keeps its order while jobs are taken and removed', async (t) => {
+  const queue = new FairQueue<string>();
+  const jobs = Array.from({ length: 1_000 }, (_, at) => `job ${at}`);
+  for (const job of jobs) queue.add('a', job);
+  const taken: string[] = [];
+  const takeSome = (count: number) => {
+    for (let at = 0; at < count; at++) taken.push(queue.take()!.job);
+  };
+  takeSome(600);
+  for (const gone of ['job 5', 'job 700']) queue.remove('a', gone);
+  queue.add('a', 'last');
+  takeSome(300);
+  t.same(taken, [...jobs.slice(0, 700), ...jobs.slice(701, 901)]);
+  t.same(queue.clear(), [...jobs.slice(901), 'last']);
+  t.ok(queue.isEmpty);
+});

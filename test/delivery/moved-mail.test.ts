@@ -135,6 +135,21 @@ t.test('what a pause has kept goes to the servers that its domain has by then', 
   t.equal(moved.mails.length, 2);
 });
 
+t.test('and to the addresses that its servers have by then', async (t) => {
+  const stage = await setStage(t);
+  const { harness, sink, clock, act } = stage;
+  const moved = await startSink(t, { host: '127.0.0.2', port: sink.port });
+  await harness.until(await only(harness), isDelivered);
+  await act('pause', OF_GROUP);
+  const id = await only(harness, 'bob@rcpt.test');
+  t.ok(await isKept(stage, id));
+  setMx(harness, 'rcpt.test', { [GROUP]: { ip: '127.0.0.2' } });
+  clock.offset += 20 * HOUR;
+  await act('resume', OF_GROUP);
+  await harness.until(id, isDelivered);
+  t.equal(moved.mails.length, 1);
+});
+
 t.test('a pause holds while one of the servers has no address', async (t) => {
   const stage = await setStage(t);
   const { harness, clock, act } = stage;

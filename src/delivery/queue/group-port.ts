@@ -31,12 +31,13 @@ export interface OfGroup {
 
 /** What a group needs from the scheduler, which owns the lanes. */
 export interface GroupPort {
-  /** Marks the lane's due messages as being sent; the lane then rests until its next due time. */
+  /**
+   * Marks the lane's due messages as being sent; the lane then rests until its next due time. If its route is stale, it is
+   * looked up first; the lane leaves the group, still stale, if its mail goes to other servers by now.
+   */
   claim(group: OfGroup, next: WaitingLane, limit: number): Promise<ClaimedMessage[]>;
   /** Returns messages that were claimed but not tried to the queue; they are due then, or now. */
   giveBack(group: OfGroup, messages: readonly ClaimedMessage[], dueAt?: number): Promise<void>;
-  /** The route of a lane that left the queue is too old: it is looked up again. */
-  routeAgain(lane: Lane): void;
   /** Holds the lane; the scheduler wakes it later. */
   hold(lane: Lane, why: Pick<ShapingVerdict, 'reasons' | 'until'>): void;
   /** An attempt's outcome, and the group's other connections. False: it was no attempt. */

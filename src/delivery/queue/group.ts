@@ -3,7 +3,6 @@
 // goes to its hosts.
 import { MINUTE_MS } from '../../base/clock.ts';
 import { describeError } from '../../base/errors.ts';
-import { OncePerTick } from '../../base/per-tick.ts';
 import type { MailHost } from '../../protocol/dns/mail-route.ts';
 import type { ClaimedMessage } from '../../store/queue.ts';
 import type { SessionSource } from '../courier/messages.ts';
@@ -22,8 +21,6 @@ import { batchSize, notePace } from './pace.ts';
 const FIRST_BATCH = 20;
 /** The longest timer, so that a change of the system clock delays mail by a minute at most. */
 const MAX_SLEEP_MS = MINUTE_MS;
-/** A hundred thousand lanes may have waited for the end of one pause. */
-const STALE_PER_TURN = 50;
 
 /*
  * A group has lanes that wait for their turn, and sessions: starting (messages are being claimed), running, or
@@ -31,8 +28,8 @@ const STALE_PER_TURN = 50;
  * session began to linger or ended, a slot became free, a pause ended. It takes the next lane and asks shaping; the
  * lane goes to a lingering session that is connected to its hosts, else to a new session, else everything waits. If
  * shaping says wait, reasons of the lane's own hold this lane, and those about the whole group stop the group until
- * they end. A lane that may go, but has waited until its route is stale, leaves to be routed again. Running sessions ask
- * for their next batch themselves, so the next tenant's turn comes after each batch.
+ * they end. Running sessions ask for their next batch themselves, so the next tenant's turn comes after each batch. A
+ * lane that has waited until its route is stale is looked up as it is claimed, and leaves if it goes elsewhere by now.
  * `halt` ends all sessions after the message on the wire: the receiver wants nothing more.
  */
 export class Group {
@@ -41,7 +38,6 @@ export class Group {
   readonly #port: GroupPort;
   readonly #turns = new LaneRotation();
   readonly #sessions = new GroupSessions();
-  readonly #pumpAgain = new OncePerTick(() => this.pump());
   #starting = 0;
   /** How many claims of waiting lanes the store has not answered. */
   #claims = 0;
@@ -82,16 +78,11 @@ export class Group {
 
   /** Gives waiting lanes to lingering sessions, then to new ones. */
   pump(): void {
-    let stale = 0;
     for (let next = this.#turns.first(); next && !this.#stopped; next = this.#turns.first()) {
       const lingering = this.#sessions.lingeringTo(next.hostsKey);
       const verdict = this.#verdictFor(next.lane, lingering ? 'open' : 'new');
       if (verdict.decision === 'wait') {
         if (!this.#holdBack(next, verdict)) return;
-      } else if (this.#leavesStale(next)) {
-        if (++stale < STALE_PER_TURN) continue;
-        this.#pumpAgain.request();
-        return;
       } else if (lingering) {
         lingering.wake();
         return;
@@ -110,7 +101,7 @@ export class Group {
     if (!lingering && !this.#kit.slots.take(this)) return null;
     const { promise, resolve } = Promise.withResolvers<ClaimedMessage[]>();
     if (lingering) lingering.wake(promise);
-    else void this.#startSession({ hosts, source: null, hostsKey }, promise);
+    else void this.#startSession({ hosts, source: null, hostsKey, staleAt: Number.POSITIVE_INFINITY }, promise);
     return resolve;
   }
 
@@ -133,16 +124,7 @@ export class Group {
   stop(): void {
     this.#stopped = true;
     if (this.#alarm) clearTimeout(this.#alarm);
-    this.#pumpAgain.cancel();
     this.#sessions.stopAll();
-  }
-
-  /** Its mail may go to other servers by now. */
-  #leavesStale(next: WaitingLane): boolean {
-    if (this.#kit.clock.now() < next.staleAt) return false;
-    this.#turns.remove(next);
-    this.#port.routeAgain(next.lane);
-    return true;
   }
 
   /** Whether the queue moves on to the next lane: not when this one waits only for what the whole group waits for. */
@@ -183,7 +165,9 @@ export class Group {
     this.#starting++;
     try {
       let first = await claiming;
-      if (first.length === 0) first = await this.#nextBatch(next.hostsKey, this.#firstBatch);
+      // The hosts of a lane that has left the group are nobody's.
+      const isLeft = this.#kit.clock.now() >= next.staleAt;
+      if (first.length === 0 && !isLeft) first = await this.#nextBatch(next.hostsKey, this.#firstBatch);
       this.#starting--;
       if (this.#stopped) await this.#port.giveBack(this, first);
       else if (first.length > 0) await this.#runSession(next, first);
@@ -235,7 +219,6 @@ export class Group {
         if (!this.#holdBack(next, verdict)) return [];
         continue;
       }
-      if (this.#leavesStale(next)) return []; // `pump` deals with the others
       const messages = await this.#take(next, Math.min(batchSize(this.#kit.pace, limit), this.#allowance(next.lane)));
       if (messages.length > 0) return messages;
     }

@@ -18,7 +18,7 @@ export interface WaitingLane {
 }
 
 /** Where a session goes. */
-export type SessionTarget = Omit<WaitingLane, 'lane' | 'staleAt'>;
+export type SessionTarget = Omit<WaitingLane, 'lane'>;
 
 interface Tenant {
   id: string;

@@ -23,7 +23,7 @@ export type LaneEvent =
   | { kind: 'woken' }
   /** It was added to its group's queue. */
   | { kind: 'queued' }
-  /** It left that queue, because its route is too old. */
+  /** It left that queue: its mail goes to other servers by now. */
   | { kind: 'outdated' }
   | { kind: 'held'; until: number | null }
   /** The store is asked for its messages. */
@@ -79,7 +79,7 @@ export class Lane {
 /*
  *   resting ──due──▶ routing ──MX group known──▶ ready ──a session takes it──▶ claiming ──▶ resting, routing or gone
  *   routing or ready ──shaping keeps it back──▶ held ──woken──▶ routing
- *   ready ──its route is too old by the time that it may go──▶ routing
+ *   ready ──its mail goes to other servers by the time that it may go──▶ routing
  *   routing ──no route: claimed to be judged──▶ claiming
  *   routing or claiming ──the look-up, or the claim, failed──▶ resting
  *

@@ -2,23 +2,28 @@
 // requires. Memory grows with lanes, not with messages.
 import type { Clock } from '../../base/clock.ts';
 import { unreachable } from '../../base/errors.ts';
+import { FewPerTick } from '../../base/per-tick.ts';
 import type { LaneNotice } from '../../store/submissions.ts';
+
 import { Lane, type LaneEvent } from './lane.ts';
 import { LaneAlarms } from './lane-alarms.ts';
-import { RoutingTurns } from './routing-turns.ts';
+
+// Some 2 ms: a hundred thousand lanes may become due, or be woken, at once.
+const LANES_PER_TURN = 50;
 
 export class Lanes {
   readonly #clock: Clock;
   readonly #lanes = new Map<number, Lane>();
   readonly #alarms: LaneAlarms;
-  readonly #routing: RoutingTurns;
+  readonly #routing: FewPerTick<Lane>;
   #stopped = false;
 
-  /** `route` leads a lane on from `routing`. */
-  constructor(clock: Clock, route: (lane: Lane) => Promise<void>) {
+  constructor(clock: Clock, route: (lane: Lane) => void) {
     this.#clock = clock;
     this.#alarms = new LaneAlarms(clock, (lane) => this.change(lane, { kind: 'woken' }));
-    this.#routing = new RoutingTurns(route);
+    this.#routing = new FewPerTick(LANES_PER_TURN, (lane) => {
+      if (lane.state.kind === 'routing') route(lane);
+    });
   }
 
   get(id: number): Lane | undefined {
@@ -50,11 +55,10 @@ export class Lanes {
     this.#change(lane, event, this.#clock.now());
   }
 
-  /** Resolves when no lane is being routed. */
-  async stop(): Promise<void> {
+  stop(): void {
     this.#stopped = true;
     this.#alarms.stop();
-    await this.#routing.stop();
+    this.#routing.stop();
   }
 
   #change(lane: Lane, event: LaneEvent, now: number): void {

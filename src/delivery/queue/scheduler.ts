@@ -1,66 +1,33 @@
 // Finds the MX group of each lane that is due and that shaping doesn't hold, and adds it to that group's queue.
 // Messages stay in the store: memory grows with lanes, not with messages.
-import { type Clock, MINUTE_MS, SECOND_MS } from '../../base/clock.ts';
+import { MINUTE_MS, SECOND_MS } from '../../base/clock.ts';
 import { describeError } from '../../base/errors.ts';
 import { monotonicMs } from '../../base/lease-end.ts';
 import { FewPerTick } from '../../base/per-tick.ts';
-import type { Logger } from '../../observe/log.ts';
 import { requeued } from '../../observe/mail-log.ts';
-import type { SecondLooks } from '../../protocol/dns/second-look.ts';
 import { asciiDomainOf } from '../../protocol/mail/addresses/address.ts';
-import type { Notices } from '../../store/notices.ts';
-import type { Ownership } from '../../store/ownership.ts';
 import type { ClaimedMessage, MessageUpdate } from '../../store/queue.ts';
 import type { ClaimSource } from '../../store/source-addresses.ts';
-import type { StoreVerbs } from '../../store/store.ts';
 import type { LaneNotice } from '../../store/submissions.ts';
-import type { EndWatch } from '../outcome/doubted-bounce.ts';
-import type { AttemptResult, Recorder } from '../outcome/recorder.ts';
-import { type NoRouteRules, type Unrouted, UnroutedMail } from '../route/no-route.ts';
-import type { Route, Routes } from '../route/routes.ts';
-import { findUnreachable, type Interfaces, type SourceAddresses } from '../route/source-addresses.ts';
-import type { CourierPool } from '../session/courier-pool.ts';
-import type { SessionKit } from '../session/session-host.ts';
+import type { AttemptResult } from '../outcome/recorder.ts';
+import { type Unrouted, UnroutedMail } from '../route/no-route.ts';
+import type { Route } from '../route/routes.ts';
+import { findUnreachable } from '../route/source-addresses.ts';
 import type { ShapingVerdict } from '../shaping/shaping.ts';
-import type { Shaping, ShapingOutcome } from '../shaping/shaping-state.ts';
-import { Claims, type ClaimsKit, findSource } from './claims.ts';
+import type { ShapingOutcome } from '../shaping/shaping-state.ts';
+import { Claims, findSource } from './claims.ts';
 import { ConnectionSlots } from './connection-slots.ts';
 import { Group } from './group.ts';
 import type { GroupLoad, GroupPort, OfGroup } from './group-port.ts';
 import type { Lane } from './lane.ts';
 import type { WaitingLane } from './lane-rotation.ts';
 import { Lanes } from './lanes.ts';
-import type { MessagesInFlight } from './orphans.ts';
+import { LookUpTurns } from './look-up-turns.ts';
 import { hearOtherNodes, passOnOthers } from './other-nodes.ts';
 import { Passages } from './passage.ts';
 import { QueueLooks } from './queue-looks.ts';
-
-export interface SchedulerKit {
-  store: ClaimsKit['store'] & StoreVerbs<{ queue: 'dueLanes' | 'getMessage'; sources: 'peekDue' }>;
-  notices: Notices;
-  /** It sends the mail of these slots. */
-  ownership: Ownership;
-  inFlight: Pick<MessagesInFlight, 'hold' | 'size'>;
-  routes: Routes;
-  pool: CourierPool;
-  recorder: Pick<Recorder, 'record'>;
-  results: ClaimsKit['results'];
-  shaping: Shaping;
-  /** Our source addresses; null: the system picks. */
-  sources: SourceAddresses | null;
-  /** The network interfaces of this machine. */
-  readInterfaces?: (() => Interfaces) | undefined;
-  secondLooks: SecondLooks;
-  noRoute: NoRouteRules;
-  endWatch?: EndWatch | undefined;
-  clock: Clock;
-  judge: SessionKit['judge'];
-  random: () => number;
-  log: Logger;
-  limits: { sessions: number; lingerMs: number };
-  /** The pause after each attempt, from the first; a claim stores the next one in case the attempt vanishes. */
-  pausesMs(): number[];
-}
+import { refreshRoute } from './refresh-route.ts';
+import type { SchedulerKit } from './scheduler-kit.ts';
 
 // A safety net for lost notices: mail that became due otherwise starts no later than this.
 const RECONCILE_EVERY_MS = MINUTE_MS;
@@ -73,11 +40,11 @@ const UNROUTED_BATCH = 100;
  * The scheduler moves lanes; their states, and what changes them, are in lane.ts.
  *
  * Notices from the store (mail accepted, put back, released) and the lanes' alarms make a lane due. Due lanes are
- * routed some at a time (routing-turns.ts), so that a hundred thousand of them block neither the event loop nor DNS. A
- * lane that shaping holds waits until the reason ends, or, if only an operator can end it, until `onReleased`. From
- * `ready` on the lane's group decides; the scheduler only claims what the group asks for. Once a minute, or more rarely
- * where that takes long, the whole queue is compared with the lanes in memory, so that mail of a lost notice starts
- * then.
+ * routed some at a time, so that a hundred thousand of them don't block the event loop, and look-ups in DNS take turns
+ * (look-up-turns.ts). A lane that shaping holds waits until the reason ends, or, if only an operator can end it, until
+ * `onReleased`. From `ready` on the lane's group decides; the scheduler only claims what the group asks for. Once a
+ * minute, or more rarely where that takes long, the whole queue is compared with the lanes in memory, so that mail of a
+ * lost notice starts then.
  */
 export class Scheduler {
   readonly #kit: SchedulerKit;
@@ -92,10 +59,11 @@ export class Scheduler {
   readonly #pumping = new FewPerTick<Group>(GROUPS_PER_TURN, (group) => group.pump());
   #reconciler: NodeJS.Timeout | null = null;
   #stopped = false;
+  #routing = new Set<Promise<void>>();
+  readonly #lookUps = new LookUpTurns();
   readonly #port: GroupPort = {
     claim: (group, next, limit) => this.#claimFor(group, next, limit),
     giveBack: async ({ name }, messages, dueAt) => this.notice(await this.#claims.giveBack(messages, name, dueAt)),
-    routeAgain: (lane) => this.#lanes.change(lane, { kind: 'outdated' }),
     hold: (lane, verdict) => this.#hold(lane, verdict),
     learn: (group, finding, others) => this.#learn(group, finding, others),
     onSessionEnd: ({ name }) => this.#forgetIfIdle(name),
@@ -103,7 +71,7 @@ export class Scheduler {
 
   constructor(kit: SchedulerKit) {
     this.#kit = kit;
-    this.#lanes = new Lanes(kit.clock, (lane) => this.#route(lane));
+    this.#lanes = new Lanes(kit.clock, (lane) => this.#dispatch(lane));
     this.#slots = new ConnectionSlots(kit.limits.sessions);
     const { store, ownership, shaping, results, recorder, clock, log, pausesMs } = kit;
     this.#claims = new Claims({ store, ownership, shaping, results, clock, log, pausesMs });
@@ -185,13 +153,14 @@ export class Scheduler {
     this.#stopped = true;
     this.passages.stop();
     const allClosed = this.#slots.close();
-    const allRouted = this.#lanes.stop();
+    this.#lanes.stop();
+    this.#lookUps.stop();
     this.#looks.stop();
     if (this.#reconciler) clearInterval(this.#reconciler);
     this.#pumping.stop();
     for (const group of this.#groups.values()) group.stop();
     this.#unrouted.stop();
-    await allRouted;
+    await Promise.all(this.#routing);
     await allClosed;
   }
 
@@ -201,6 +170,11 @@ export class Scheduler {
     this.#lanes.change(lane, { kind: 'held', until });
   }
 
+  #dispatch(lane: Lane): void {
+    const work = this.#route(lane).finally(() => this.#routing.delete(work));
+    this.#routing.add(work);
+  }
+
   async #route(lane: Lane): Promise<void> {
     const { shaping, routes } = this.#kit;
     try {
@@ -208,8 +182,8 @@ export class Scheduler {
       const { tenantId, domain } = lane;
       const verdict = shaping.verdict({ tenantId, domain, group: null, connections: null });
       if (verdict.decision === 'wait') return this.#hold(lane, verdict);
-      const route = await routes.find(domain);
-      if (this.#stopped) return;
+      const route = routes.known(domain) ?? (await this.#lookUps.run(tenantId, () => routes.find(domain)));
+      if (this.#stopped || route === null) return;
       if (route.kind === 'group') {
         shaping.noteDomain(domain, route.group);
         await this.#enqueue(lane, route);
@@ -270,7 +244,14 @@ export class Scheduler {
     return tried;
   }
 
-  #claimFor({ name }: OfGroup, { lane, hosts, source }: WaitingLane, limit: number): Promise<ClaimedMessage[]> {
+  async #claimFor(group: OfGroup, next: WaitingLane, limit: number): Promise<ClaimedMessage[]> {
+    const { lane, source } = next;
+    if (this.#kit.clock.now() >= next.staleAt && !(await refreshRoute(next, group, this.#kit))) {
+      this.#lanes.change(lane, { kind: 'outdated' });
+      return [];
+    }
+    const { name } = group;
+    const { hosts } = next;
     const from = source ? this.#kit.sources?.claim(source.ip, name, hosts) : undefined;
     return this.#claim(lane, limit, { group: name, from });
   }
