@@ -171,7 +171,8 @@ export class RequestBody {
         receivedBytes: () => this.#receivedBytes,
         idleMs,
         paceMs,
-        keepOpen: () => this.#source.keepOpen?.(),
+        // What is only drained may also end by the engine's limit: it has no pace of its own to keep.
+        keepOpen: () => paceMs !== undefined && this.#source.keepOpen?.(),
         onStalled: () => settle('stalled'),
       });
       this.#waiter = { limitBytes, settle };

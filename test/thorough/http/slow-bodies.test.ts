@@ -2,8 +2,11 @@
 // uWebSockets closes 8 to 12 s after a body has begun, as its clock of 4 s just happens to stand.
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
+import { startHttp } from '../../../src/http/engines/start-http.ts';
 import type { HttpHandler } from '../../../src/http/http.ts';
-import { overBothEngines, type Served } from '../../http/both-engines.ts';
+import { overBothEngines, type Served, SILENT_LOG } from '../../http/both-engines.ts';
+import { within } from '../../support/patience.ts';
+import { RawHttp } from '../../support/raw-http.ts';
 
 const ENGINES_LONGEST_MS = 13_000;
 const CLOCK_MS = 4_000;
@@ -28,6 +31,25 @@ overBothEngines(t, 'bodies that stall are answered, and those that come slowly a
   }
   t.same(await Promise.all(stalled), Array(CONNECTIONS).fill(400));
   t.equal(await slow, 200);
+});
+
+t.test('uWebSockets still ends what drips on behind its answer', async (t) => {
+  const handler = async () => ({ status: 401, body: 'no' });
+  const basics = {
+    host: '127.0.0.1',
+    port: 0,
+    trustedProxies: [],
+    onError: (error: unknown) => t.fail(String(error)),
+    log: SILENT_LOG,
+  };
+  const server = await startHttp({ engine: 'uws', handler, ...basics });
+  t.teardown(() => server.close(0));
+  const connection = await RawHttp.connect(server.port);
+  t.teardown(() => connection.destroy());
+  await connection.send('POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 1000000\r\n\r\n');
+  const drip = setInterval(() => connection.socket.write('x'), 700);
+  t.teardown(() => clearInterval(drip));
+  t.match(await within(30_000, 'the end of the connection', connection.rest()), /^HTTP\/1\.1 401 /);
 });
 
 async function begin(served: Served, bytes: number) {
