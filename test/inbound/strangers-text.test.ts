@@ -76,6 +76,8 @@ t.test('a date without a zone is in UTC, wherever the machine is', async (t) => 
     ['Fri Nov 20 10:00:00 2026', TEN],
     ['20 Nov 2026 10:00', TEN],
     ['2026-11-20', '2026-11-20T00:00:00.000Z'],
+    ['11/20/2026 10:00:00 AM', TEN],
+    ['Fri, 20 Nov 2026 05:00:00 AM -0500', TEN],
     ['2026-11-20T10:00:00Z', TEN],
     ['2026-11-20T11:00:00+01:00', TEN],
     ['Fri, 20 Nov 2026 11:00:00 +0100 (CET)', TEN],
