@@ -102,7 +102,7 @@ addEventListener('pageshow', () => {
   for (const button of document.querySelectorAll('button[disabled]')) button.removeAttribute('disabled');
 });
 
-// Times stand in English sentences: their words are English too. Order and hours are as the browser has them.
+// Times stand in English sentences: their words are English too. Hours are as the browser has them.
 const english = navigator.languages.find((language) => /^en\b/.test(language)) ?? 'en-GB';
 const { hourCycle } = new Intl.DateTimeFormat(undefined, { hour: 'numeric' }).resolvedOptions();
 const format = new Intl.DateTimeFormat(english, { dateStyle: 'medium', timeStyle: 'medium', hourCycle });
