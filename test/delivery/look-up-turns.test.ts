@@ -76,6 +76,9 @@ t.test('what waits is told of a stop, and does not begin', async (t) => {
   endOf('a', 100);
   t.strictSame(await counts(), {});
   t.strictSame(results.slice(20), Array(100).fill('found'));
+  add('b', 150);
+  await counts();
+  t.strictSame(results.slice(120), Array(150).fill(null), 'and so is each that comes later');
 });
 
 t.test("many new domains whose name servers are silent, and another tenant's mail", async (t) => {

@@ -150,6 +150,24 @@ t.test('and to the addresses that its servers have by then', async (t) => {
   t.equal(moved.mails.length, 1);
 });
 
+t.test('a limit counts the mail whose servers are just being looked up', async (t) => {
+  const limits = { messagesPerMinute: 10, sessionsPerGroup: 12, sessions: 50 };
+  const { harness, sink, clock, act } = await setStage(t, { limits });
+  await harness.until(await only(harness), isDelivered);
+  await act('pause', OF_GROUP);
+  const ids: string[] = [];
+  for (let count = 0; count < 12; count++) {
+    const sender = await harness.addSender(`s${count}.test`);
+    ids.push(...(await harness.send(['a@rcpt.test', 'b@rcpt.test', 'c@rcpt.test'], { sender })));
+  }
+  await until('all in line', () => harness.delivery.load(GROUP).lanes === 12);
+  clock.offset += 20 * HOUR;
+  await act('resume', OF_GROUP);
+  await sink.received(1 + 10);
+  const states = (await harness.untilAll(ids, () => true)).map(({ state }) => state);
+  t.equal(states.filter((state) => state === 'queued').length, 36 - 10, 'no other has been claimed');
+});
+
 t.test('a pause holds while one of the servers has no address', async (t) => {
   const stage = await setStage(t);
   const { harness, clock, act } = stage;

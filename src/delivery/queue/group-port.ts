@@ -33,7 +33,7 @@ export interface OfGroup {
 export interface GroupPort {
   /**
    * Marks the lane's due messages as being sent; the lane then rests until its next due time. If its route is stale, it is
-   * looked up first; the lane leaves the group, still stale, if its mail goes to other servers by now.
+   * looked up first; the lane leaves the group, still stale, unless its mail still goes there and now.
    */
   claim(group: OfGroup, next: WaitingLane, limit: number): Promise<ClaimedMessage[]>;
   /** Returns messages that were claimed but not tried to the queue; they are due then, or now. */

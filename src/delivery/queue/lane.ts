@@ -23,7 +23,7 @@ export type LaneEvent =
   | { kind: 'woken' }
   /** It was added to its group's queue. */
   | { kind: 'queued' }
-  /** It left that queue: its mail goes to other servers by now. */
+  /** It left that queue: its mail goes to other servers by now, DNS does not answer, or it was held meanwhile. */
   | { kind: 'outdated' }
   | { kind: 'held'; until: number | null }
   /** The store is asked for its messages. */

@@ -4,7 +4,6 @@ import type { Clock } from '../../base/clock.ts';
 import { unreachable } from '../../base/errors.ts';
 import { FewPerTick } from '../../base/per-tick.ts';
 import type { LaneNotice } from '../../store/submissions.ts';
-
 import { Lane, type LaneEvent } from './lane.ts';
 import { LaneAlarms } from './lane-alarms.ts';
 

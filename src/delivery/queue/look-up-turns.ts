@@ -16,6 +16,7 @@ export class LookUpTurns {
 
   /** Null: it was stopped before its turn. */
   async run<T>(tenantId: string, lookUp: () => Promise<T>): Promise<T | null> {
+    if (this.#stopped) return null;
     const { promise: itsTurn, resolve: begin } = Promise.withResolvers<void>();
     this.#waiting.add(tenantId, begin);
     this.#startNext();

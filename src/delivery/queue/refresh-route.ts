@@ -2,28 +2,18 @@
 // and nothing loses its place, however long a pause was.
 import type { Routes } from '../route/routes.ts';
 import { hostsFor } from '../route/source-addresses.ts';
-import type { Shaping } from '../shaping/shaping-state.ts';
-import type { OfGroup } from './group-port.ts';
 import { hostsKeyOf, type WaitingLane } from './lane-rotation.ts';
 
-interface RouteKit {
-  routes: Pick<Routes, 'find'>;
-  shaping: Pick<Shaping, 'verdict'>;
-}
-
-/** False: its mail goes to other servers by now, or may not go any more after the look-up. */
+/** Null: its mail goes elsewhere by now, as far as DNS says. */
 export async function refreshRoute(
-  waiting: WaitingLane,
-  group: OfGroup,
-  { routes, shaping }: RouteKit,
-): Promise<boolean> {
-  const { tenantId, domain } = waiting.lane;
-  const route = await routes.find(domain).catch(() => null); // routed again, it is logged
-  if (route?.kind !== 'group' || route.group !== group.name) return false;
+  { lane, hosts: old, source }: WaitingLane,
+  groupName: string,
+  routes: Pick<Routes, 'find'>,
+): Promise<Pick<WaitingLane, 'hosts' | 'staleAt'> | null> {
+  const route = await routes.find(lane.domain).catch(() => null); // routed again, it is logged
+  if (route?.kind !== 'group' || route.group !== groupName) return null;
   const { hosts, staleAt } = route;
   // What the session that takes it was chosen by.
-  if (hostsKeyOf(hosts) !== hostsKeyOf(waiting.hosts) || hostsFor(waiting.source, hosts).length === 0) return false;
-  if (shaping.verdict({ tenantId, domain, group, connections: null }).decision === 'wait') return false;
-  Object.assign(waiting, { hosts, staleAt });
-  return true;
+  if (hostsKeyOf(hosts) !== hostsKeyOf(old) || hostsFor(source, hosts).length === 0) return null;
+  return { hosts, staleAt };
 }

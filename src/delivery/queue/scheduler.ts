@@ -177,19 +177,27 @@ export class Scheduler {
 
   async #route(lane: Lane): Promise<void> {
     const { shaping, routes } = this.#kit;
-    try {
-      await shaping.learnTenant(lane.tenantId);
-      const { tenantId, domain } = lane;
+    const { tenantId, domain } = lane;
+    /** What holds the lane, or null. */
+    const findHold = async () => {
+      await shaping.learnTenant(tenantId);
       const verdict = shaping.verdict({ tenantId, domain, group: null, connections: null });
-      if (verdict.decision === 'wait') return this.#hold(lane, verdict);
-      const route = routes.known(domain) ?? (await this.#lookUps.run(tenantId, () => routes.find(domain)));
-      if (this.#stopped || route === null) return;
-      if (route.kind === 'group') {
-        shaping.noteDomain(domain, route.group);
-        await this.#enqueue(lane, route);
-      } else await this.#judgeUnrouted(lane, route);
+      return verdict.decision === 'wait' ? verdict : null;
+    };
+    try {
+      const hold = await findHold();
+      if (hold) return this.#hold(lane, hold);
+      // It may have been held while it waited for its turn.
+      const lookUp = async () => (await findHold()) ?? (await routes.find(domain));
+      const found = routes.known(domain) ?? (await this.#lookUps.run(tenantId, lookUp));
+      if (this.#stopped || found === null) return;
+      if ('decision' in found) return this.#hold(lane, found);
+      if (found.kind === 'group') {
+        shaping.noteDomain(domain, found.group);
+        await this.#enqueue(lane, found);
+      } else await this.#judgeUnrouted(lane, found);
     } catch (error) {
-      this.#kit.log.error({ error, domain: lane.domain }, `no route: ${describeError(error)}`);
+      this.#kit.log.error({ error, domain }, `no route: ${describeError(error)}`);
       this.#lanes.change(lane, { kind: 'failed', retryAt: this.#kit.clock.now() + AFTER_STORE_FAULT_MS });
     }
   }
@@ -246,7 +254,7 @@ export class Scheduler {
 
   async #claimFor(group: OfGroup, next: WaitingLane, limit: number): Promise<ClaimedMessage[]> {
     const { lane, source } = next;
-    if (this.#kit.clock.now() >= next.staleAt && !(await refreshRoute(next, group, this.#kit))) {
+    if (this.#kit.clock.now() >= next.staleAt && !(await this.#refresh(group, next, limit))) {
       this.#lanes.change(lane, { kind: 'outdated' });
       return [];
     }
@@ -254,6 +262,19 @@ export class Scheduler {
     const { hosts } = next;
     const from = source ? this.#kit.sources?.claim(source.ip, name, hosts) : undefined;
     return this.#claim(lane, limit, { group: name, from });
+  }
+
+  /** False: the mail goes elsewhere by now, or was held during the look-up. */
+  async #refresh(group: OfGroup, next: WaitingLane, limit: number): Promise<boolean> {
+    const { shaping, routes } = this.#kit;
+    const { tenantId, domain } = next.lane;
+    // So that what is claimed meanwhile leaves room for it.
+    shaping.reservations.reserve(group.name, tenantId, limit);
+    const route = await refreshRoute(next, group.name, routes);
+    shaping.reservations.settle(group.name, tenantId, { reserved: limit, claimed: [] });
+    if (!route || shaping.verdict({ tenantId, domain, group, connections: null }).decision === 'wait') return false;
+    Object.assign(next, route);
+    return true;
   }
 
   async #claim(
