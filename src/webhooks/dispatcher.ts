@@ -287,13 +287,9 @@ export class Dispatcher {
 
   #settle(): void {
     if (this.#idle.length === 0) return;
-    const busy =
-      this.#calls > 0 ||
-      this.#claims > 0 ||
-      this.#pumping.isPending ||
-      !this.#results.isEmpty ||
-      this.#rotation.size > 0;
-    if (busy && !(this.#stopped && this.#calls === 0 && this.#claims === 0)) return;
+    const works = this.#calls > 0 || this.#claims > 0;
+    const waits = this.#pumping.isPending || !this.#results.isEmpty || this.#rotation.size > 0;
+    if (works || (waits && !this.#stopped)) return;
     for (const resolve of this.#idle.splice(0)) resolve();
   }
 }
