@@ -114,41 +114,31 @@ t.test('a pause of the group: the event says its end, retrying tells of it, resu
   await harness.until(id, isDelivered);
 });
 
-t.test('what a pause has kept goes to the servers that its domain has by then', async (t) => {
-  const stage = await setStage(t);
-  const { harness, sink, clock, act } = stage;
-  const moved = await startSink(t, { host: '127.0.0.2', port: sink.port });
-  await harness.until(await only(harness), isDelivered);
-  await act('pause', OF_GROUP);
-  const id = await only(harness, 'bob@rcpt.test');
-  t.ok(await isKept(stage, id));
-  setMx(harness, 'rcpt.test', { 'mx.new.test': { ip: '127.0.0.2' } });
-  clock.offset += 20 * HOUR;
-  const later = await only(harness, 'cat@rcpt.test');
-  t.ok(await isKept(stage, later));
-  await act('resume', OF_GROUP);
-  for (const each of [id, later]) {
-    const { attemptList } = await harness.until(each, isDelivered);
-    t.match(attemptList, [{ peer: { mx: 'mx.new.test' } }]);
-  }
-  t.equal(sink.mails.length, 1);
-  t.equal(moved.mails.length, 2);
-});
-
-t.test('and to the addresses that its servers have by then', async (t) => {
-  const stage = await setStage(t);
-  const { harness, sink, clock, act } = stage;
-  const moved = await startSink(t, { host: '127.0.0.2', port: sink.port });
-  await harness.until(await only(harness), isDelivered);
-  await act('pause', OF_GROUP);
-  const id = await only(harness, 'bob@rcpt.test');
-  t.ok(await isKept(stage, id));
-  setMx(harness, 'rcpt.test', { [GROUP]: { ip: '127.0.0.2' } });
-  clock.offset += 20 * HOUR;
-  await act('resume', OF_GROUP);
-  await harness.until(id, isDelivered);
-  t.equal(moved.mails.length, 1);
-});
+for (const [what, mx] of [
+  ['the servers that its domain has', 'mx.new.test'],
+  ['the addresses that its servers have', GROUP],
+] as const) {
+  t.test(`what a pause has kept goes to ${what} by then`, async (t) => {
+    const stage = await setStage(t);
+    const { harness, sink, clock, act } = stage;
+    const moved = await startSink(t, { host: '127.0.0.2', port: sink.port });
+    await harness.until(await only(harness), isDelivered);
+    await act('pause', OF_GROUP);
+    const id = await only(harness, 'bob@rcpt.test');
+    t.ok(await isKept(stage, id));
+    setMx(harness, 'rcpt.test', { [mx]: { ip: '127.0.0.2' } });
+    clock.offset += 20 * HOUR;
+    const later = await only(harness, 'cat@rcpt.test');
+    t.ok(await isKept(stage, later));
+    await act('resume', OF_GROUP);
+    for (const each of [id, later]) {
+      const { attemptList } = await harness.until(each, isDelivered);
+      t.match(attemptList, [{ peer: { mx } }]);
+    }
+    t.equal(sink.mails.length, 1);
+    t.equal(moved.mails.length, 2);
+  });
+}
 
 t.test('a limit counts the mail whose servers are just being looked up', async (t) => {
   const limits = { messagesPerMinute: 10, sessionsPerGroup: 12, sessions: 50 };

@@ -15,7 +15,7 @@ const SHOWN_OF_LONG = 500;
 const HASH_CHARS = 16;
 
 export type Route =
-  /** `staleAt`: mail that has waited until then must be routed again. */
+  /** `staleAt`: of mail that has waited until then, the servers are looked up again. */
   { kind: 'group'; group: string; hosts: MailHost[]; staleAt: number } | Exclude<MailRoute, { kind: 'hosts' }>;
 
 export interface Routes {
